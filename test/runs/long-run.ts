@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { endingSignals } from '../../cli/interruption';
 import { columns } from '../../cli/terminal';
 import { printable } from '../../domain/printable';
-import type { Cleanup } from '../../local/cleanup';
+import { Cleanup } from '../../local/cleanup';
 
 // Silences the SDK's warnings about future Node.js requirements.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
@@ -21,8 +21,10 @@ export async function temporaryFolder(cleanup: Cleanup): Promise<string> {
 }
 
 export interface Harness {
-  /** Aborted by Ctrl-C, SIGTERM and a closed terminal. The run then stops what it started. */
+  /** Aborted by Ctrl-C, SIGTERM and a closed terminal. */
   readonly signal: AbortSignal;
+  /** Run at the end, even then. */
+  readonly cleanup: Cleanup;
   /** Writes a line to stderr, after the time. */
   progress(line: string): void;
 }
@@ -33,37 +35,30 @@ export interface Outcome {
   readonly failed: boolean;
 }
 
-export interface LongRun<Options> {
-  /** As in `npm run NAME`. */
-  readonly name: string;
-  readonly description: string;
-  /** Adds the options and arguments. */
-  declare(command: Command): Command;
-  run(options: Options, harness: Harness, args: readonly unknown[]): Promise<Outcome>;
-}
-
 /** Runs a command of package.json: exits with 0, 1 (a check or the run failed), 2 (usage error) or 130 (interrupted). */
-export async function longRun<Options>({ name, description, declare, run }: LongRun<Options>): Promise<void> {
-  const command = declare(new Command(`npm run ${name} --`).description(description))
-    .exitOverride(({ exitCode }) => process.exit(exitCode && 2))
-    .parse();
+export async function longRun<Options>(
+  command: Command,
+  run: (options: Options, harness: Harness, args: readonly unknown[]) => Promise<Outcome>,
+): Promise<void> {
+  command.exitOverride(({ exitCode }) => process.exit(exitCode && 2)).parse();
   const interruption = new AbortController();
   const { signal } = interruption;
   for (const ending of endingSignals) process.on(ending, () => interruption.abort());
   const progress = (line: string) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`);
+  const cleanup = new Cleanup();
   try {
-    const outcome = await run(command.opts() as Options, { signal, progress }, command.processedArgs);
-    signal.throwIfAborted();
-    if (outcome.report) console.log(outcome.report);
-    process.exitCode = outcome.failed ? 1 : 0;
+    const running = run(command.opts() as Options, { signal, cleanup, progress }, command.processedArgs);
+    const { report, failed } = await running.finally(() => cleanup.run());
+    console.log(report);
+    process.exitCode = failed ? 1 : 0;
   } catch (error) {
-    // Caused by the interruption.
-    const { message, stack } = error as Error;
-    const isForPeople = (error as Error).constructor === Error;
-    if (!signal.aborted) console.error(printable(isForPeople ? `error: ${message}` : `${stack}`));
-    process.exitCode = signal.aborted ? 130 : 1;
+    process.exitCode = 1;
+    // An interruption causes others.
+    if (!signal.aborted) console.error(printable(`${(error as Error).stack}`));
   }
-  if (signal.aborted) console.error('Interrupted.');
+  if (!signal.aborted) return;
+  process.exitCode = 130;
+  console.error('Interrupted.');
 }
 
 /** Reads an option's whole number. */
@@ -74,11 +69,6 @@ export const numberFrom =
     if (value >= least && value <= most && Number.isSafeInteger(value)) return value;
     throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
   };
-
-export const newSeed = () => Date.now() % 2 ** 31;
-
-export const oneOf = <T>(choices: readonly T[]): T =>
-  choices[Math.floor(Math.random() * choices.length)] as T;
 
 /** The lower one for an even number of samples; NaN for none. */
 export function median(samples: readonly number[]): number {
@@ -91,10 +81,10 @@ export class Checks {
   private readonly byName = new Map<string, { times: number; readonly violations: string[] }>();
 
   /** @param problem what is wrong @default - nothing */
-  hold(name: string, problem?: string | false, times = 1): void {
+  hold(name: string, problem?: string | false): void {
     const check = this.byName.get(name) ?? { times: 0, violations: [] };
     this.byName.set(name, check);
-    check.times += times;
+    check.times += 1;
     if (problem) check.violations.push(problem);
   }
 
@@ -104,14 +94,12 @@ export class Checks {
 
   /** A line for each check, with its first violations. */
   format(): string {
-    const shown = 10;
-    return [...this.byName]
-      .flatMap(([name, { times, violations }]) => [
-        `${violations.length === 0 ? 'holds ' : 'BROKEN'}  ${name} (${times})`,
-        ...violations.slice(0, shown).map((violation) => `          ${violation}`),
-        ...(violations.length > shown ? [`          and ${violations.length - shown} more`] : []),
-      ])
-      .join('\n');
+    const blocks = [...this.byName].map(([name, { times, violations }]) => {
+      const count = violations.length === 0 ? '' : `${violations.length} of `;
+      const line = `${count === '' ? 'holds ' : 'BROKEN'}  ${name} (${count}${times})`;
+      return [line, ...violations.slice(0, 10)].join('\n          ');
+    });
+    return blocks.join('\n');
   }
 }
 
@@ -120,7 +108,3 @@ export function formatTable(rows: readonly Readonly<Record<string, string | numb
   const cells = rows.map((row) => Object.values(row).map(String));
   return rows.length === 0 ? '' : columns([Object.keys(rows[0] ?? {}), ...cells]).join('\n');
 }
-
-/** Integers unchanged, others with about three digits. */
-export const formatNumber = (value: number): string =>
-  Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);

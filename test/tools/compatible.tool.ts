@@ -39,8 +39,8 @@ it('npm run compatible finds a migration that renames a function which the base 
   const handler = 'lambda/delete-user-group/delete-in-database.ts';
   edit(change, handler, 'select delete_user_group(', 'select remove_user_group(');
 
-  const found = await runCompatibility(cleanup, {
-    ...{ base: await copyProject(), change },
+  const found = await runCompatibility({
+    ...{ base: await copyProject(), change, cleanup },
     ...{ signal: new AbortController().signal, progress: () => undefined },
   });
   expect(found.migrations).toEqual([{ name: '9999-renamed' }]);

@@ -1,11 +1,10 @@
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
-import { Argument, InvalidArgumentError } from 'commander';
-import { Cleanup } from '../../../local/cleanup';
+import { Argument, Command, InvalidArgumentError } from 'commander';
 import { formatTable, longRun, temporaryFolder } from '../long-run';
 import { measureColdStarts } from './cold';
 import { measureDeletion } from './delete';
 import { measureDelivery } from './deliver';
-import { type Figure, formatFigure, isMissed, type PartOptions } from './measure';
+import { type Figure, judge, type PartOptions } from './measure';
 import { measureStart } from './start';
 import { measureSynthesis } from './synth';
 
@@ -23,36 +22,29 @@ const share = (text: string): number => {
   return number;
 };
 
-void longRun<{ effort: number; check?: true }>({
-  name: 'bench',
-  description: 'Measures the product; each figure is a ratio within this run.',
-  declare: (command) =>
-    command
-      .addArgument(new Argument('[parts...]', 'parts to run (default: all)').choices(Object.keys(parts)))
-      .option('--effort <share>', 'fraction of the usual samples, for a quick run', share, 1)
-      .option('--check', 'exit with 1 if a goal is missed'),
-  async run({ effort, check }, { signal, progress }, [named]) {
-    const chosen = (named as string[]).length > 0 ? (named as string[]) : Object.keys(parts);
-    const rows: ReturnType<typeof formatFigure>[] = [];
-    let failed = false;
-    for (const part of chosen) {
-      progress(`${part}: started, load ${loadavg()[0]?.toFixed(1)}`);
-      const cleanup = new Cleanup();
-      try {
-        const directory = await temporaryFolder(cleanup);
-        const figures = (await parts[part]?.({ effort, signal, cleanup, directory, progress })) ?? [];
-        rows.push(...figures.map((figure) => formatFigure(part, figure)));
-        failed ||= check === true && figures.some(isMissed);
-      } catch (error) {
-        signal.throwIfAborted();
-        // The other parts still run.
-        failed = true;
-        progress(`${part}: failed: ${(error as Error).stack}`);
-      } finally {
-        await cleanup.run();
-      }
-    }
-    const machine = `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}, Node.js ${process.version}`;
-    return { report: `${machine}\n\n${formatTable(rows)}`, failed };
-  },
+const command = new Command('npm run bench --')
+  .description('Measures the product; each figure is a ratio within this run.')
+  .addArgument(
+    new Argument('[parts...]', 'parts to run').choices(Object.keys(parts)).default(Object.keys(parts)),
+  )
+  .option('--effort <share>', 'fraction of the usual samples, for a quick run', share, 1)
+  .option('--check', 'exit with 1 if a goal is missed');
+
+void longRun<{ effort: number; check?: true }>(command, async ({ effort, check }, harness, [chosen]) => {
+  const { progress, cleanup } = harness;
+  const judged: ReturnType<typeof judge>[] = [];
+  for (const part of chosen as string[]) {
+    progress(`${part}: started, load ${loadavg()[0]?.toFixed(1)}`);
+    const directory = await temporaryFolder(cleanup);
+    const figures = (await parts[part]?.({ ...harness, effort, directory })) ?? [];
+    judged.push(...figures.map((figure) => judge(part, figure)));
+    await cleanup.run();
+  }
+  const date = new Date().toISOString().slice(0, 10);
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const machine = `${cpus().length} × ${cpus()[0]?.model}, ${memory}, ${type()} ${release()}`;
+  return {
+    report: `${date}, ${machine}, Node.js ${process.version}\n\n${formatTable(judged.map(({ row }) => row))}`,
+    failed: check === true && judged.some(({ isMissed }) => isMissed),
+  };
 });

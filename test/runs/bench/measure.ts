@@ -1,11 +1,8 @@
-import type { Cleanup } from '../../../local/cleanup';
-import { formatNumber, type Harness, median } from '../long-run';
+import { type Harness, median } from '../long-run';
 
 export interface PartOptions extends Harness {
   /** The fraction of the usual number of samples, from 0 to 1. */
   readonly effort: number;
-  /** Run at the end of the part. */
-  readonly cleanup: Cleanup;
   /** A temporary folder. */
   readonly directory: string;
 }
@@ -14,13 +11,11 @@ export interface PartOptions extends Harness {
 export interface Figure {
   readonly what: string;
   readonly against: string;
-  /** @default ms */
-  readonly unit?: string;
+  readonly unit: 'ms' | '/s';
   readonly value: readonly number[];
   readonly baseline: readonly number[];
-  /** The goal: a bound of the ratio. */
-  readonly atMost?: number;
-  readonly atLeast?: number;
+  /** The bound of the ratio: an upper one for times, a lower one for rates. */
+  readonly goal: number;
 }
 
 /**
@@ -30,7 +25,7 @@ export interface Figure {
  * @param rounds usual number, scaled by the effort; one more goes before, to warm up, unless only one is left
  */
 export async function interleave<Name extends string>(
-  variants: Readonly<Record<Name, () => Promise<number | undefined>>>,
+  variants: Readonly<Record<Name, () => Promise<unknown>>>,
   rounds: number,
   { effort, signal }: Pick<PartOptions, 'effort' | 'signal'>,
 ): Promise<Readonly<Record<Name, readonly number[]>>> {
@@ -42,24 +37,20 @@ export async function interleave<Name extends string>(
       signal.throwIfAborted();
       const began = performance.now();
       const own = await variants[name]();
-      if (round > 0) samples[name].push(own ?? performance.now() - began);
+      if (round > 0) samples[name].push(typeof own === 'number' ? own : performance.now() - began);
     }
   return samples;
 }
 
-const ratioOf = ({ value, baseline }: Figure): number => median(value) / median(baseline);
-
-export const isMissed = (figure: Figure): boolean =>
-  ratioOf(figure) > (figure.atMost ?? Number.POSITIVE_INFINITY) || ratioOf(figure) < (figure.atLeast ?? 0);
-
-/** The figure as a row of a table. */
-export function formatFigure(part: string, figure: Figure) {
-  const { what, against, unit = 'ms', value, baseline, atMost, atLeast } = figure;
-  const bound = atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`;
-  return {
-    ...{ part, what, median: `${formatNumber(median(value))} ${unit}` },
-    ...{ against, is: `${formatNumber(median(baseline))} ${unit}`, n: value.length },
-    ratio: ratioOf(figure).toFixed(2),
-    goal: `${bound}, ${isMissed(figure) ? '**missed**' : 'met'}`,
+/** The figure as a row of a table, and whether it misses its goal. */
+export function judge(part: string, { what, against, unit, value, baseline, goal }: Figure) {
+  const ratio = median(value) / median(baseline);
+  const isMissed = unit === 'ms' ? ratio > goal : ratio < goal;
+  const format = (samples: readonly number[]) => `${Number(median(samples).toPrecision(3))} ${unit}`;
+  const row = {
+    ...{ part, what, median: format(value), against, is: format(baseline), n: value.length },
+    ratio: ratio.toFixed(2),
+    goal: `${unit === 'ms' ? 'at most' : 'at least'} ${goal}, ${isMissed ? '**missed**' : 'met'}`,
   };
+  return { row, isMissed };
 }

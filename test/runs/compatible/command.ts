@@ -1,41 +1,22 @@
-import { InvalidArgumentError } from 'commander';
-import { Cleanup } from '../../../local/cleanup';
+import { Command } from 'commander';
 import { longRun, projectRoot } from '../long-run';
-import { type Base, openBase, readBase, usualBase } from './base';
+import { openBase, usualBase } from './base';
 import { runCompatibility } from './run';
 
-void longRun<{ readonly base?: Base }>({
-  name: 'compatible',
-  description:
+const command = new Command('npm run compatible --')
+  .description(
     'Deploys the base, this change, and the base again to local environments, on the same data: can the change be rolled back?',
-  declare: (command) =>
-    command.option(
-      '--base <ref or folder>',
-      'a commit, or a checkout with node_modules (default: the merge base with origin/main, or the first parent on main itself)',
-      (text) => {
-        try {
-          return readBase(text);
-        } catch (error) {
-          throw new InvalidArgumentError((error as Error).message);
-        }
-      },
-    ),
-  async run({ base = usualBase() }, harness) {
-    if (!base)
-      return { report: 'This is the first commit: there is nothing to roll back to.', failed: false };
-    const cleanup = new Cleanup();
-    try {
-      const directory = await openBase(base, cleanup, harness.progress);
-      const { migrations, checks } = await runCompatibility(cleanup, {
-        ...{ base: directory, change: projectRoot },
-        ...harness,
-      });
-      const reasons = migrations.flatMap(({ name, irreversible }) =>
-        irreversible ? [`${name} IS IRREVERSIBLE: ${irreversible}`] : [`${name} is new`],
-      );
-      return { report: [...reasons, checks.format()].join('\n'), failed: checks.violations.length > 0 };
-    } finally {
-      await cleanup.run();
-    }
-  },
+  )
+  .option(
+    '--base <ref or folder>',
+    'a commit, or a checkout with node_modules (default: the merge base with origin/main, or the first parent on main itself)',
+  );
+
+void longRun<{ base?: string }>(command, async ({ base = usualBase() }, harness) => {
+  const directory = await openBase(base, harness);
+  const { migrations, checks } = await runCompatibility({ ...harness, base: directory, change: projectRoot });
+  const lines = migrations.map(({ name, irreversible }) =>
+    irreversible === undefined ? `${name} is new` : `${name} IS IRREVERSIBLE: ${irreversible}`,
+  );
+  return { report: [...lines, checks.format()].join('\n'), failed: checks.violations.length > 0 };
 });

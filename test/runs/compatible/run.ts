@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NewMigration, newMigrations } from '../../../lib/checks/migrations';
-import type { Cleanup } from '../../../local/cleanup';
 import { stateFolder } from '../../../local/state';
 import { startLocalCommandIn } from '../../support/local-command';
 import { startNodeIn } from '../../support/node-process';
@@ -17,15 +16,8 @@ export interface CompatibilityOptions extends Harness {
 }
 
 /** The releases in order of deployment; without the rollback if a migration rules it out. */
-export function deploymentsFor(migrations: readonly NewMigration[]) {
-  const schema = migrations.length > 0 ? 'after its migrations' : "on the base's schema";
-  const back = migrations.every(({ irreversible }) => irreversible === undefined);
-  return [
-    { name: 'base', release: 'base' },
-    { name: `change ${schema}`, release: 'change' },
-    ...(back ? ([{ name: "base on the change's schema", release: 'base' }] as const) : []),
-  ] as const;
-}
+export const releasesFor = (migrations: readonly NewMigration[]): readonly ('base' | 'change')[] =>
+  migrations.some(({ irreversible }) => irreversible) ? ['base', 'change'] : ['base', 'change', 'base'];
 
 /**
  * Deploys the base, the change on its data, and the base again on the migrated data. Each must
@@ -33,8 +25,8 @@ export function deploymentsFor(migrations: readonly NewMigration[]) {
  *
  * @throws Error for migrations of the base that were edited or removed, and for a header without a reason
  */
-export async function runCompatibility(cleanup: Cleanup, options: CompatibilityOptions) {
-  const { signal, progress } = options;
+export async function runCompatibility(options: CompatibilityOptions) {
+  const { signal, cleanup, progress } = options;
   const migrations = newMigrations(options.base, options.change);
   const checks = new Checks();
   /** A failure is a violation, reported with its lines. */
@@ -58,23 +50,25 @@ export async function runCompatibility(cleanup: Cleanup, options: CompatibilityO
   cleanup.add(() => receiver.stop());
 
   let waiting: readonly WaitingDelivery[] = [];
-  for (const { name, release } of deploymentsFor(migrations)) {
+  for (const [index, release] of releasesFor(migrations).entries()) {
+    const name = index === 2 ? "base on the change's schema" : release;
     const kept = join(assemblies, release);
     if (existsSync(kept)) await rename(kept, assemblyDirectory);
-    const directory = options[release];
-    const running = await check(`${name}: starts`, () => startRelease(directory, state, cleanup, signal));
+    const running = await check(`${name}: starts`, () => startRelease(options[release], state, options));
     if (!running) continue;
-    // An environment may be new, or gone.
-    const known = waiting.filter(({ environment }) => running.environments.includes(environment));
+    const { environments, wallet } = running;
+    // An environment may be gone.
+    // An environment may be gone.
+    const known = waiting.filter(({ environment }) => environments.includes(environment));
     if (known.length > 0)
       await check(`${name}: delivers what the release before left on the queues`, () =>
         Promise.all(known.map((delivery) => receiveDelivery(delivery, receiver))),
       );
-    for (const environment of running.environments)
-      await check(`${name}: smoke in ${environment}`, () => running.wallet(environment, 'smoke'));
+    for (const environment of environments)
+      await check(`${name}: smoke in ${environment}`, () => wallet(environment, 'smoke'));
     waiting =
       (await check(`${name}: leaves deliveries on the queues`, () =>
-        Promise.all(running.environments.map((each) => leaveDelivery(running, each, receiver))),
+        Promise.all(environments.map((each) => leaveDelivery(running, each, receiver))),
       )) ?? [];
     await running.stop();
     if (existsSync(assemblyDirectory)) await rename(assemblyDirectory, kept);
@@ -86,7 +80,7 @@ export async function runCompatibility(cleanup: Cleanup, options: CompatibilityO
 type RunningRelease = Awaited<ReturnType<typeof startRelease>>;
 
 /** @throws Error with its output if it does not become ready */
-async function startRelease(directory: string, state: string, cleanup: Cleanup, signal: AbortSignal) {
+async function startRelease(directory: string, state: string, { signal, cleanup }: Harness) {
   const run = async (...args: string[]) => {
     const program = startNodeIn(directory, ['--require', 'tsx/cjs', ...args]);
     const { exitCode, stdout, stderr } = await program.ended();

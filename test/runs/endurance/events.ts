@@ -1,6 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -10,12 +8,11 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { Webhook } from 'standardwebhooks';
-import type { Cleanup } from '../../../local/cleanup';
 import { localClient } from '../../support/aws-client';
-import { type HttpServer, startHttpServer } from '../../support/http-server';
+import { startHttpServer } from '../../support/http-server';
 import type { LocalEnvironment } from '../../support/local-environment';
-import { type Checks, oneOf } from '../long-run';
-import type { Query } from './deletions';
+import type { Checks, Harness } from '../long-run';
+import { oneOf } from './deletions';
 
 /**
  * Visibility timeout in seconds, for messages of killed functions. The templates have six times the functions' timeouts, too
@@ -26,32 +23,26 @@ export const visibilityTimeout = 30;
 const patience = 300_000;
 /** Milliseconds of a slow receiver. A function waits 15 s. */
 const slowness = 14_000;
-/** Milliseconds after its 410 in which a receiver may get what was on its way. */
-const goneLimit = 60_000;
 
-/** `fickle` fails while its flag is set; `gone` responds with 410. */
-type ReceiverKind = 'healthy' | 'fickle' | 'gone' | 'slow';
+const queues = ['Events', 'Delivery', 'Retry'];
+const deadLetters = ['EventsDeadLetter', 'DeliveryDeadLetter'];
 
 interface Arrival {
   /** The header `webhook-id`. */
   readonly deliveryId: string;
-  /** The event's date and its first request. Milliseconds since 1970. */
-  readonly sentAt: number;
-  readonly arrivedAt: number;
-  accepted: boolean;
+  /** Milliseconds from the event's date to its first request. */
+  readonly delay: number;
+  isAccepted: boolean;
 }
 
 interface Receiver {
-  readonly kind: ReceiverKind;
-  readonly webhookId: string;
+  /** `fickle` fails most requests while receivers fail. */
+  readonly kind: 'healthy' | 'fickle' | 'slow';
   readonly verifier: Webhook;
   /** The kind of its events. */
   readonly eventKind: string;
   /** By event. */
   readonly arrivals: Map<string, Arrival>;
-  /** Of requests: milliseconds since 1970. */
-  readonly times: number[];
-  responses: number;
 }
 
 interface WalletEvent {
@@ -68,206 +59,67 @@ function eventText({ id, organizationId, kind, date }: WalletEvent): string {
   return `{"id":"${id}","organizationId":"${organizationId}","kind":"${kind}","date":"${date}","data":${data}}`;
 }
 
-/** Responses after which a delivery is retried. */
-const failures = [
-  { status: 500 },
-  { status: 429, headers: { 'retry-after': '2' } },
-  { status: 302, headers: { location: '/elsewhere' } },
-  'drip',
-  'hang',
-  'reset',
-] as const;
+export type Events = Awaited<ReturnType<typeof openEvents>>;
 
-/** Events to an environment's webhooks, and the requests that their receivers get. */
-export class Events {
-  /** Whether the fickle receiver fails four of five requests. */
-  isFailing = false;
-  /** Aborted: the slow receivers respond at once. */
-  private readonly end = new AbortController();
-  private readonly accepted: { readonly id: string; readonly kind: string }[] = [];
-  /** By path. */
-  private readonly receivers = new Map<string, Receiver>();
-  private readonly sqs: SQSClient;
-  private readonly outputs: Readonly<Record<string, string>>;
-  private slow = 0;
-  private sent = 0;
+/** Events to an environment's webhooks, whose receivers are healthy, fickle or, this many of them, slow. */
+export async function openEvents(
+  local: LocalEnvironment,
+  environment: string,
+  organizationId: string,
+  slow: number,
+  { checks, cleanup, signal }: Harness & { readonly checks: Checks },
+) {
+  const receivers = new Map<string, Receiver>();
+  const accepted: { readonly id: string; readonly kind: string }[] = [];
+  let sent = 0;
+  let isFailing = false;
+  const slowPeriod = new AbortController();
+  setMaxListeners(0, slowPeriod.signal);
 
-  constructor(
-    private readonly local: LocalEnvironment,
-    private readonly environment: string,
-    private readonly organizationId: string,
-    private readonly query: Query,
-    private readonly checks: Checks,
-  ) {
-    this.outputs = local.outputs(environment);
-    setMaxListeners(0, this.end.signal);
-    this.sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
+  const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
+  cleanup.add(() => sqs.destroy());
+  const outputs = local.outputs(environment);
+  const queueUrl = (name: string) => outputs[`Webhook${name}QueueUrl`];
+  for (const name of queues) {
+    const Attributes = { VisibilityTimeout: String(visibilityTimeout) };
+    await sqs.send(new SetQueueAttributesCommand({ QueueUrl: queueUrl(name), Attributes }));
+  }
+  async function countMessages(name: string): Promise<number> {
+    const wanted = { QueueUrl: queueUrl(name), AttributeNames: ['All' as const] };
+    const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand(wanted));
+    return ['', 'NotVisible', 'Delayed']
+      .map((state) => Number((Attributes as Record<string, string>)[`ApproximateNumberOfMessages${state}`]))
+      .reduce((sum, count) => sum + count);
   }
 
-  /** Starts the receivers and adds their webhooks: a healthy, a fickle and a gone one, and `slow` others. */
-  async open(cleanup: Cleanup, slow: number): Promise<void> {
-    cleanup.add(() => this.sqs.destroy());
-    const server = await startHttpServer((request, response) => this.receive(request, response));
-    cleanup.add(() => server.stop());
-    for (const name of queues) {
-      const Attributes = { VisibilityTimeout: String(visibilityTimeout) };
-      await this.sqs.send(new SetQueueAttributesCommand({ QueueUrl: this.queueUrl(name), Attributes }));
-    }
-    for (const kind of ['healthy', 'fickle', 'gone'] as const) await this.add(server, kind, 'wallet.created');
-    for (; this.slow < slow; this.slow += 1) await this.add(server, 'slow', `wallet.slow-${this.slow}`);
-  }
-
-  /** Sends one event, with retries until the queue accepts it, as a reliable publisher does. @returns its id */
-  send = async (kind = 'wallet.created'): Promise<string> => {
-    this.sent += 1;
-    const id = `${this.environment}-${this.sent}`;
-    const event = { id, organizationId: this.organizationId, kind, date: new Date().toISOString() };
-    const message = { QueueUrl: this.queueUrl('Events'), MessageBody: eventText(event) };
-    for (let tries = 0; ; tries += 1) {
-      try {
-        await this.sqs.send(new SendMessageCommand(message), { abortSignal: AbortSignal.timeout(3_000) });
-        this.accepted.push({ id, kind });
-        return id;
-      } catch (error) {
-        if (tries === 100) throw error;
-        await sleep(200);
-      }
-    }
-  };
-
-  /** Sends an event to one slow receiver after the other, if there are any. */
-  sendToSlow = async (): Promise<void> => {
-    if (this.slow > 0) await this.send(`wallet.slow-${this.sent % this.slow}`);
-  };
-
-  endSlowness = () => this.end.abort();
-
-  hasArrived = (eventId: string): boolean => !this.missing().some(({ id }) => id === eventId);
-
-  /** Milliseconds from each event sent since `from` to the healthy receiver. */
-  healthyDelays(from: number): readonly number[] {
-    return this.all('healthy')
-      .flatMap(({ arrivals }) => [...arrivals.values()])
-      .filter(({ sentAt }) => sentAt >= from)
-      .map(({ sentAt, arrivedAt }) => arrivedAt - sentAt);
-  }
-
-  /** Waits until every accepted event has arrived and no message is left. */
-  async drain(signal: AbortSignal): Promise<void> {
-    const deadline = Date.now() + patience;
-    const check = 'accepted events are delivered, and the queues are empty';
-    let left: string[] = [];
-    do {
-      await sleep(200, undefined, { signal });
-      left = this.missing().map(({ id, kind }) => `${id} has not arrived at the ${kind} receiver`);
-      for (const name of left.length > 0 ? [] : queues) {
-        const count = await this.countMessages(name);
-        if (count > 0) left.push(`${this.environment}: ${count} messages on the queue ${name}`);
-      }
-    } while (left.length > 0 && Date.now() < deadline);
-    this.checks.hold(check, undefined, this.accepted.length);
-    for (const each of left) this.checks.hold(check, each, 0);
-  }
-
-  /** Compares rows of attempts with the receivers' responses. On a busy machine a response may be too late: it has a log line. */
-  async checkAttempts(): Promise<void> {
-    const file = join(this.local.stateDirectory, 'logs', this.environment, 'WebhooksDeliverWebhook.log');
-    const log = (await readFile(file, 'utf8')).split('\n');
-    for (const { kind, webhookId, responses } of this.all('healthy', 'fickle', 'gone')) {
-      const [{ rows } = { rows: 0 }] = await this.query<{ rows: number }>(
-        'select count(status)::int as rows from webhook_attempts where webhook_id = $1',
-        [webhookId],
-      );
-      const late = log.filter((line) => line.includes(webhookId) && line.includes('WEBHOOK_SLOW')).length;
-      this.checks.hold(
-        'every attempt has a row',
-        (rows > responses || rows + late < responses) &&
-          `${this.environment}: ${rows} rows and ${late} late for ${responses} responses of the ${kind} receiver`,
-        responses,
-      );
-    }
-  }
-
-  /** Checks the dead-letter queues, and the webhook whose receiver is gone. */
-  async check(): Promise<void> {
-    for (const name of ['EventsDeadLetter', 'DeliveryDeadLetter']) {
-      const count = await this.countMessages(name);
-      this.checks.hold('no message is refused', count > 0 && `${this.environment}: ${count} on ${name}`);
-    }
-    for (const { webhookId, times } of this.all('gone')) {
-      const text = 'select disabled_reason as reason from webhooks where webhook_id = $1';
-      const [row] = await this.query<{ reason: string | null }>(text, [webhookId]);
-      const [first = 0, last = first] = [times[0], times.at(-1)];
-      this.checks.hold(
-        'a webhook whose receiver returns 410 is disabled and receives nothing more',
-        (row?.reason !== 'gone' || last - first > goneLimit) &&
-          `${this.environment}: disabled: ${row?.reason}, requests for ${last - first} ms`,
-      );
-    }
-  }
-
-  private async add({ url }: HttpServer, kind: ReceiverKind, eventKind: string): Promise<void> {
-    const path = `${kind}-${this.receivers.size}`;
-    const added = await this.local.walletJson<{ webhookId: string; secret: string }>(
-      this.environment,
-      ...['webhook', 'add', '--organization', this.organizationId, '--kinds', eventKind, '--url', url + path],
-    );
-    const { webhookId, secret } = added;
-    const verifier = new Webhook(secret);
-    const seen = { arrivals: new Map(), times: [], responses: 0 };
-    this.receivers.set(`/${path}`, { kind, webhookId, verifier, eventKind, ...seen });
-  }
-
-  private all = (...kinds: readonly ReceiverKind[]) =>
-    [...this.receivers.values()].filter(({ kind }) => kinds.includes(kind));
-
-  /** Accepted events without a success, by receiver. */
-  private missing = () =>
-    this.all('healthy', 'fickle', 'slow').flatMap(({ kind, eventKind, arrivals }) =>
-      this.accepted
-        .filter((event) => event.kind === eventKind && !arrivals.get(event.id)?.accepted)
-        .map(({ id }) => ({ id, kind })),
-    );
-
-  private async receive(...[request, response]: Parameters<Parameters<typeof startHttpServer>[0]>) {
+  const server = await startHttpServer(async (request, response) => {
     const arrivedAt = Date.now();
     // The function that sent it may have been killed.
     const body = await text(request).catch(() => undefined);
-    const receiver = this.receivers.get(request.url ?? '');
+    const receiver = receivers.get(request.url ?? '');
     if (!receiver || body === undefined) return void response.destroy();
-    receiver.times.push(arrivedAt);
-    const arrival = this.verify(receiver, request.headers as Record<string, string>, body, arrivedAt);
-    const respond = (status: number, headers: Readonly<Record<string, string>> = {}) => {
-      if (response.destroyed) return;
-      receiver.responses += 1;
-      if (status < 300 && arrival) arrival.accepted = true;
-      response.writeHead(status, headers);
-    };
+    const arrival = verify(receiver, request.headers as Record<string, string>, body, arrivedAt);
     const { kind } = receiver;
-    if (kind === 'slow') await sleep(slowness, undefined, { signal: this.end.signal }).catch(() => undefined);
-    const failure = kind === 'fickle' && this.isFailing && Math.random() < 0.8 ? oneOf(failures) : undefined;
-    if (failure === 'hang') return;
-    if (failure === 'reset') return void request.socket.resetAndDestroy();
-    if (failure === 'drip') {
-      respond(503);
-      const drip = setInterval(() => response.write('.'), 500);
-      return void response.on('close', () => clearInterval(drip));
-    }
-    if (failure) respond(failure.status, 'headers' in failure ? failure.headers : {});
-    else respond(kind === 'gone' ? 410 : 204);
-    response.end();
-  }
+    if (kind === 'slow')
+      await sleep(slowness, undefined, { signal: slowPeriod.signal }).catch(() => undefined);
+    const outcome = kind === 'fickle' && isFailing ? oneOf([204, 429, 500, 'hang', 'reset'] as const) : 204;
+    if (outcome === 'reset') return void request.socket.resetAndDestroy();
+    if (outcome === 'hang' || response.destroyed) return;
+    if (outcome === 204 && arrival) arrival.isAccepted = true;
+    response.writeHead(outcome).end();
+  });
+  cleanup.add(() => server.stop());
 
-  private verify(
+  function verify(
     { kind, verifier, arrivals }: Receiver,
     headers: Readonly<Record<string, string>>,
     body: string,
     arrivedAt: number,
-  ) {
-    const check = (problem: string | false) =>
-      this.checks.hold(
+  ): Arrival | undefined {
+    const check = (problem?: string | false) =>
+      checks.hold(
         'requests are signed and unchanged, under one webhook-id for all attempts',
-        problem && `${this.environment}, ${kind}: ${problem}`,
+        problem && `${environment}, ${kind}: ${problem}`,
       );
     let event: WalletEvent;
     try {
@@ -276,28 +128,83 @@ export class Events {
       return void check(`not verified: ${(error as Error).message}`);
     }
     const { id, date } = event;
-    const signatures = ['webhook-signature', 'x-svc-webhook-signature', 'svc-signature'];
     const deliveryId = headers['webhook-id'] ?? '';
-    const arrival = arrivals.get(id) ?? { deliveryId, sentAt: Date.parse(date), arrivedAt, accepted: false };
+    const delay = arrivedAt - Date.parse(date);
+    const arrival = arrivals.get(id) ?? { deliveryId, delay, isAccepted: false };
     arrivals.set(id, arrival);
-    check(
-      (new Set(signatures.map((name) => headers[name])).size > 1 && `${id} has different signatures`) ||
-        (body !== eventText(event) && `${id} was changed`) ||
-        (arrival.deliveryId !== deliveryId && `${id} came as ${arrival.deliveryId} and ${deliveryId}`),
-    );
+    const isSame = body === eventText(event) && arrival.deliveryId === deliveryId;
+    check(!isSame && `${id} came as ${deliveryId}, before as ${arrival.deliveryId}: ${body}`);
     return arrival;
   }
 
-  private queueUrl = (name: string) => this.outputs[`Webhook${name}QueueUrl`];
-
-  private async countMessages(name: string): Promise<number> {
-    const { Attributes = {} } = await this.sqs.send(
-      new GetQueueAttributesCommand({ QueueUrl: this.queueUrl(name), AttributeNames: ['All'] }),
+  async function add(kind: Receiver['kind'], eventKind: string): Promise<void> {
+    const path = `${kind}-${receivers.size}`;
+    const { secret } = await local.walletJson<{ secret: string }>(
+      environment,
+      ...['webhook', 'add', '--organization', organizationId],
+      ...['--kinds', eventKind, '--url', server.url + path],
     );
-    return ['', 'NotVisible', 'Delayed']
-      .map((state) => Number((Attributes as Record<string, string>)[`ApproximateNumberOfMessages${state}`]))
-      .reduce((sum, count) => sum + count);
+    receivers.set(`/${path}`, { kind, eventKind, verifier: new Webhook(secret), arrivals: new Map() });
   }
-}
+  await add('healthy', 'wallet.created');
+  await add('fickle', 'wallet.created');
+  for (let index = 0; index < slow; index += 1) await add('slow', `wallet.slow-${index}`);
 
-const queues = ['Events', 'Delivery', 'Retry'];
+  /** Sends one event, with retries until the queue accepts it, as a reliable publisher does. @returns its id */
+  async function send(kind = 'wallet.created'): Promise<string> {
+    sent += 1;
+    const id = `${environment}-${sent}`;
+    const event = { id, organizationId, kind, date: new Date().toISOString() };
+    const message = { QueueUrl: queueUrl('Events'), MessageBody: eventText(event) };
+    for (let tries = 0; ; tries += 1) {
+      try {
+        await sqs.send(new SendMessageCommand(message), { abortSignal: AbortSignal.timeout(3_000) });
+        accepted.push({ id, kind });
+        return id;
+      } catch (error) {
+        if (tries === 100) throw error;
+        await sleep(200);
+      }
+    }
+  }
+
+  /** Receivers without a success for an event. */
+  const missing = ({ id, kind }: (typeof accepted)[number]) =>
+    [...receivers.values()].filter(
+      ({ eventKind, arrivals }) => eventKind === kind && !arrivals.get(id)?.isAccepted,
+    );
+
+  return {
+    send: () => send(),
+    /** Sends an event to one slow receiver after the other, if there are any. */
+    sendToSlow: async () => void (slow > 0 && (await send(`wallet.slow-${sent % slow}`))),
+    /** From now on, slow receivers respond at once. */
+    endSlowness: () => slowPeriod.abort(),
+    failReceivers(fail: boolean): void {
+      isFailing = fail;
+    },
+    hasArrived: (id: string): boolean => missing({ id, kind: 'wallet.created' }).length === 0,
+    /** Milliseconds from each event to the healthy receiver. */
+    healthyDelays: () =>
+      [...receivers.values()]
+        .filter(({ kind }) => kind === 'healthy')
+        .flatMap(({ arrivals }) => [...arrivals.values()].map(({ delay }) => delay)),
+    /** Waits until every accepted event has arrived and no message is left, and checks that. */
+    async drain(): Promise<void> {
+      const deadline = Date.now() + patience;
+      const isDone = async () => {
+        if (accepted.some((event) => missing(event).length > 0)) return false;
+        return (await Promise.all(queues.map(countMessages))).every((count) => count === 0);
+      };
+      while (!(await isDone()) && Date.now() < deadline) await sleep(200, undefined, { signal });
+      for (const event of accepted) {
+        const at = missing(event).map(({ kind }) => kind);
+        checks.hold('accepted events are delivered', at.length > 0 && `${event.id} not to ${at}`);
+      }
+      for (const name of [...queues, ...deadLetters]) {
+        const count = await countMessages(name);
+        checks.hold('no message is left or refused', count > 0 && `${environment}: ${count} on ${name}`);
+      }
+    },
+  };
+}

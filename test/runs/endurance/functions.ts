@@ -3,50 +3,54 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Instance, type Runtime, startProcess } from '../../../local/lambda/instance';
 import { writeJson } from '../../../local/state';
-import type { MemorySample } from './invariants';
 
 /** Milliseconds until every process has read its orders and followed them. */
 const reactionTime = 1_000;
 
-/** Runs functions in processes that can be killed, whose clocks can be set, and that report their memory. */
-export class Functions {
-  private readonly instances = new Set<Instance>();
-  private orders = { clock: 0, memory: 0 };
+export type Functions = ReturnType<typeof openFunctions>;
 
-  /** @param folder for the orders and reports of `preload.cjs` */
-  constructor(private readonly folder: string) {}
-
-  readonly runtime: Runtime = async (code) => {
-    const preload = {
-      NODE_OPTIONS: `--require ${join(__dirname, 'preload.cjs')}`,
-      ENDURANCE_ORDERS: this.folder,
-    };
-    const instance = await startProcess({ ...code, environment: { ...code.environment, ...preload } });
+/**
+ * Runs functions in processes that can be killed, whose clocks can be shifted, and that record their memory.
+ *
+ * @param folder for `preload.cjs`
+ */
+export function openFunctions(folder: string) {
+  const instances = new Set<Instance>();
+  const orders = { clock: 0, sample: 0 };
+  const write = () => writeJson(join(folder, 'orders'), orders);
+  write();
+  const runtime: Runtime = async (code) => {
+    const preload = `--require ${join(__dirname, 'preload.cjs')}`;
+    const environment = { ...code.environment, NODE_OPTIONS: preload, ENDURANCE_FOLDER: folder };
+    const instance = await startProcess({ ...code, environment });
     if ('ok' in instance) return instance;
-    this.instances.add(instance);
-    void instance.ended.then(() => this.instances.delete(instance));
+    instances.add(instance);
+    void instance.ended.then(() => instances.delete(instance));
     return instance;
   };
-
-  /** Kills each process, idle or busy, with this probability. */
-  kill(probability: number): void {
-    for (const instance of this.instances) if (Math.random() < probability) instance.kill();
-  }
-
-  /** @param clock seconds by which every clock is off */
-  setClock = (clock: number) => this.order({ clock });
-
-  async sampleMemory(): Promise<readonly MemorySample[]> {
-    const memory = this.orders.memory + 1;
-    await this.order({ memory });
-    return readdirSync(this.folder)
-      .filter((name) => name.startsWith(`${memory}-`))
-      .map((name) => JSON.parse(readFileSync(join(this.folder, name), 'utf8')));
-  }
-
-  private async order(change: Partial<typeof this.orders>): Promise<void> {
-    this.orders = { ...this.orders, ...change };
-    writeJson(join(this.folder, 'orders'), this.orders);
-    await sleep(reactionTime);
-  }
+  return {
+    runtime,
+    /** Kills each process, idle or busy, with this probability. */
+    kill(probability: number): void {
+      for (const instance of instances) if (Math.random() < probability) instance.kill();
+    },
+    /** Shifts every clock by these seconds. */
+    async shiftClocks(seconds: number): Promise<void> {
+      orders.clock = seconds;
+      write();
+      await sleep(reactionTime);
+    },
+    /** Lets every process record what it holds. Takes much processor time. */
+    sampleMemory(): void {
+      orders.sample += 1;
+      write();
+    },
+    /** The samples of each process in bytes after garbage collection, by function and process id. */
+    memory: (): ReadonlyMap<string, readonly number[]> =>
+      new Map(
+        readdirSync(folder)
+          .filter((name) => name.startsWith('memory-'))
+          .map((name) => [name, readFileSync(join(folder, name), 'utf8').trim().split('\n').map(Number)]),
+      ),
+  };
 }

@@ -1,23 +1,18 @@
-// Loaded into each function's process. Reads $ENDURANCE_ORDERS/orders ten times a second:
-// `clock`: seconds by which Date is off; `memory`: a number, and when it changes, the process reports its memory.
-const { readFileSync, renameSync, writeFileSync } = require('node:fs');
+// Loaded into each function's process. Reads $ENDURANCE_FOLDER/orders five times a second: `clock`, seconds by which Date is
+// off; `sample`, a number, and when it changes, the process appends the bytes that it holds to a file of that folder.
+const { appendFileSync, readFileSync } = require('node:fs');
 const { setFlagsFromString } = require('node:v8');
 const { runInNewContext } = require('node:vm');
 
-const folder = process.env.ENDURANCE_ORDERS;
-const read = () => {
-  try {
-    return JSON.parse(readFileSync(`${folder}/orders`, 'utf8'));
-  } catch {
-    return { clock: 0, memory: 0 };
-  }
-};
-let orders = read();
+const { ENDURANCE_FOLDER: folder, AWS_LAMBDA_FUNCTION_NAME: name } = process.env;
+
+const readOrders = () => JSON.parse(readFileSync(`${folder}/orders`, 'utf8'));
+let orders = readOrders();
 setInterval(() => {
-  const { memory } = orders;
-  orders = read();
-  if (orders.memory !== memory) reportMemory();
-}, 100).unref();
+  const { sample } = orders;
+  orders = readOrders();
+  if (orders.sample !== sample) recordMemory();
+}, 200).unref();
 
 const RealDate = Date;
 const now = () => RealDate.now() + orders.clock * 1_000;
@@ -29,16 +24,11 @@ globalThis.Date = new Proxy(RealDate, {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
 
-function reportMemory() {
+function recordMemory() {
   // What the first finds with a finalizer, only the second can free.
   collectGarbage();
   collectGarbage();
+  // JavaScript objects, and memory such as buffers.
   const { heapUsed, external } = process.memoryUsage();
-  const sample = {
-    process: `${process.env.AWS_LAMBDA_FUNCTION_NAME} (${process.pid})`,
-    bytes: heapUsed + external,
-  };
-  const file = `${folder}/${orders.memory}-${process.pid}`;
-  writeFileSync(`${folder}/part-${process.pid}`, JSON.stringify(sample));
-  renameSync(`${folder}/part-${process.pid}`, file);
+  appendFileSync(`${folder}/memory-${name}-${process.pid}`, `${heapUsed + external}\n`);
 }

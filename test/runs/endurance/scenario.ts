@@ -2,31 +2,23 @@ import { cp, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import type { Environment } from '../../../lib/environment';
-import type { Cleanup } from '../../../local/cleanup';
 import type { Postgres } from '../../../local/postgres/postgres';
 import { openTokenMaker } from '../../support/api';
+import { openLocalDatabase } from '../../support/local-database';
 import type { Organization } from '../../support/organization';
 import { oneOfEachAccess } from '../../support/rows';
-import { startEnvironments, type TemporaryEnvironments } from '../environments';
-import { Checks, type Harness, oneOf, temporaryFolder } from '../long-run';
-import { Deletions, type Query } from './deletions';
-import { Events, visibilityTimeout } from './events';
+import { startEnvironments } from '../environments';
+import { Checks, type Harness, temporaryFolder } from '../long-run';
+import { type Deletions, oneOf, openDeletions, type Query } from './deletions';
+import { type Events, openEvents, visibilityTimeout } from './events';
 import type { Fault } from './faults';
-import { Functions } from './functions';
-import {
-  checkDelays,
-  checkGroups,
-  checkMemory,
-  checkResponses,
-  checkUserActions,
-  type MemorySample,
-} from './invariants';
+import { type Functions, openFunctions } from './functions';
+import { checkDelays, checkGroups, checkMemory, checkResponses, checkUserActions } from './invariants';
 
-export interface EnduranceOptions extends Harness {
-  /** Milliseconds: half without faults, half with them. */
-  readonly duration: number;
+export interface EnduranceOptions {
+  /** Length of the run: half without faults, half with them. */
+  readonly seconds: number;
   /** Made in this order, beginning anywhere. */
   readonly faults: readonly Fault[];
   /** Slow receivers in the first environment. */
@@ -35,28 +27,27 @@ export interface EnduranceOptions extends Harness {
 
 /** A second, in each environment. */
 const rates = { deletions: 5, events: 2 };
-/** Groups for deletions, enough until the slowest recovery. */
-const stock = 100 * rates.deletions;
-/** Milliseconds after the end of a fault, or after messages of a killed reader are visible again. */
-const recoveryLimits = { deletions: 10_000, deliveries: 20_000 };
-
-/** Milliseconds in which functions start, on a busy machine. */
-const patience = 60_000;
-
-interface Context {
-  readonly local: TemporaryEnvironments;
-  readonly functions: Functions;
-  readonly checks: Checks;
-  readonly signal: AbortSignal;
-}
+/** Seconds between samples. */
+const memoryInterval = 5;
+/** Seconds, from and to. */
+const faultDuration = [1, 8] as const;
+/** Seconds after the end of a fault, or after messages of a killed reader are visible again. */
+const recoveryLimits = { deletions: 10, deliveries: 20 };
+/** Seconds in which functions start, on a busy machine. */
+const startLimits = { deletions: 60, deliveries: 60 };
 
 /** An environment with its traffic. */
 interface Target {
   readonly name: string;
   readonly postgres: Postgres;
-  connect(): Promise<Client>;
   readonly deletions: Deletions;
   readonly events: Events;
+}
+
+interface Context extends Harness {
+  readonly local: Awaited<ReturnType<typeof startEnvironments>>;
+  readonly functions: Functions;
+  readonly checks: Checks;
 }
 
 /**
@@ -65,178 +56,148 @@ interface Target {
  *
  * @returns what broke, and a row for each fault
  */
-export async function endure(options: EnduranceOptions, cleanup: Cleanup) {
-  const { duration, slow, signal, progress } = options;
+export async function endure({ seconds, slow, faults }: EnduranceOptions, harness: Harness) {
+  const { signal, cleanup, progress } = harness;
+  const functions = openFunctions(await temporaryFolder(cleanup));
+  const local = await startEnvironments(harness, functions.runtime);
   const checks = new Checks();
-  const functions = new Functions(await temporaryFolder(cleanup));
-  const names = oneOfEachAccess.map(({ name }) => name);
-  const local = await startEnvironments(cleanup, names, { signal, runtime: functions.runtime });
+  const context: Context = { ...harness, local, functions, checks };
   const targets: Target[] = [];
   for (const environment of oneOfEachAccess)
-    targets.push(await openTarget(local, environment, targets.length === 0 ? slow : 0, cleanup, checks));
+    targets.push(await openTarget(environment, seconds, targets.length === 0 ? slow : 0, context));
   const eachTarget = (work: (target: Target) => unknown) => Promise.all(targets.map(work));
-  const startFlows = (work: 'deletions' | 'events' | 'slow events') =>
-    targets.map(({ deletions, events }) =>
-      work === 'deletions'
-        ? flow(rates.deletions, deletions.sendNext, cleanup)
-        : flow(rates.events, work === 'events' ? events.send : events.sendToSlow, cleanup),
-    );
-  const end = (flows: readonly (() => Promise<unknown>)[]) => Promise.all(flows.map((each) => each()));
+  /** Starts work in each environment at a steady rate. @returns a function that ends it, and waits for what it has started */
+  const flow = (perSecond: number, start: (target: Target) => Promise<unknown>) => {
+    const started: Promise<unknown>[] = [];
+    const timer = setInterval(() => started.push(eachTarget(start)), 1_000 / perSecond);
+    cleanup.add(() => clearInterval(timer));
+    return () => {
+      clearInterval(timer);
+      return Promise.all(started);
+    };
+  };
 
   progress('Warming up');
   await eachTarget(({ deletions }) => deletions.disturb());
-  const deletions = startFlows('deletions');
-  await eachTarget(async ({ deletions, events }) => {
-    const eventId = await events.send();
-    await until(() => events.hasArrived(eventId), patience, signal);
-    await until(() => deletions.succeeds(), patience, signal);
-  });
+  const endDeletions = flow(rates.deletions, ({ deletions }) => deletions.sendNext());
+  await eachTarget((target) => recover(target, startLimits, signal));
 
   progress('Without faults');
-  const began = Date.now();
-  const calmEvents = [...startFlows('events'), ...startFlows('slow events')];
-  const memory: MemorySample[] = [];
-  while (Date.now() < began + duration / 2) {
-    await sleep(Math.min(5_000, duration / 4), undefined, { signal });
-    memory.push(...(await functions.sampleMemory()));
-    await eachTarget((target) => target.deletions.prepare(stock));
+  const endSlowEvents = flow(rates.events, ({ events }) => events.sendToSlow());
+  const endCalmEvents = flow(rates.events, ({ events }) => events.send());
+  for (let left = seconds / 2; left > 0; left -= memoryInterval) {
+    functions.sampleMemory();
+    await sleep(Math.min(left, memoryInterval) * 1_000, undefined, { signal });
   }
-  await end(calmEvents);
+  await endSlowEvents();
+  await endCalmEvents();
+  for (const [process, samples] of functions.memory()) checkMemory(process, samples, checks);
   await eachTarget(({ events }) => events.endSlowness());
-  await eachTarget(({ events }) => events.drain(signal));
-  await eachTarget(({ events }) => events.checkAttempts());
-  const [besideSlow = [], ...others] = targets.map(({ events }) => events.healthyDelays(began));
+  await eachTarget(({ events }) => events.drain());
+  const [besideSlow = [], ...others] = targets.map(({ events }) => events.healthyDelays());
   checkDelays(besideSlow, others.flat(), checks);
 
   progress('With faults');
-  const events = startFlows('events');
+  const endEvents = flow(rates.events, ({ events }) => events.send());
   const rows: Awaited<ReturnType<typeof makeFault>>[] = [];
-  const first = Math.floor(Math.random() * options.faults.length);
-  for (const deadline = Date.now() + duration / 2; Date.now() < deadline; ) {
-    const fault = options.faults[(first + rows.length) % options.faults.length] as Fault;
-    const row = await makeFault(fault, targets, { local, functions, checks, signal });
+  const first = Math.floor(Math.random() * faults.length);
+  for (const deadline = Date.now() + seconds * 500; Date.now() < deadline; ) {
+    const row = await makeFault(faults[(first + rows.length) % faults.length] as Fault, targets, context);
     rows.push(row);
     progress(Object.values(row).join(', '));
   }
   // Everything works again.
   await sleep(2_000, undefined, { signal });
-  await end([...deletions, ...events]);
+  await endDeletions();
+  await endEvents();
 
   progress('Waiting until every event has arrived');
-  await eachTarget(({ events }) => events.drain(signal));
-  for (const target of targets) {
-    const { sent } = target.deletions;
+  await eachTarget(({ events }) => events.drain());
+  await eachTarget(async ({ deletions }) => {
+    const { sent, groups, uses } = await deletions.read();
     checkResponses(sent, checks);
-    checkGroups(sent, await target.deletions.readGroups(), checks);
-    checkUserActions(sent, await target.deletions.readUses(), checks);
-    await target.events.check();
-  }
-  checkMemory(memory, checks);
+    checkGroups(sent, groups, checks);
+    checkUserActions(sent, uses, checks);
+  });
   if (checks.violations.length > 0) {
     const logs = await mkdtemp(join(tmpdir(), 'wallet-endurance-logs-'));
     await cp(join(local.stateDirectory, 'logs'), logs, { recursive: true });
     progress(`Logs: ${logs}`);
   }
-  return { checks, faults: rows };
+  return { checks, rows };
 }
 
 async function openTarget(
-  local: TemporaryEnvironments,
   { name, tokenIssuer }: Environment,
+  seconds: number,
   slow: number,
-  cleanup: Cleanup,
-  checks: Checks,
+  context: Context,
 ): Promise<Target> {
-  const postgres = local.postgres[name] as Postgres;
-  const connect = async () => {
-    const { host, port, superuser: user, password } = postgres;
-    const client = new Client({ host, port, user, password, database: 'wallet' });
-    client.on('error', () => undefined);
-    await client.connect();
-    return client;
-  };
+  const { local } = context;
   const query: Query = async (text, values) => {
-    const client = await connect();
-    try {
-      return (await client.query(text, [...values])).rows;
-    } finally {
-      await client.end();
-    }
+    const { client, close } = await openLocalDatabase(local.stateDirectory, name);
+    const result = client.query(text, [...values]).finally(close);
+    return (await result).rows;
   };
   const organization = await local.walletJson<Organization>(name, 'seed');
   const tokens = await openTokenMaker(local, name, tokenIssuer);
-  const deletions = new Deletions(local.outputs(name).ApiBaseUrl ?? '', organization, tokens, query);
-  await deletions.prepare(stock);
-  const events = new Events(local, name, organization.organizationId, query, checks);
-  await events.open(cleanup, slow);
-  return { name, postgres, connect, deletions, events };
-}
-
-/** Starts something at a steady rate. @returns a function that ends it, and waits for what it has started */
-function flow(perSecond: number, start: () => Promise<unknown>, cleanup: Cleanup): () => Promise<unknown> {
-  const started: Promise<unknown>[] = [];
-  const timer = setInterval(() => started.push(start()), 1_000 / perSecond);
-  cleanup.add(() => clearInterval(timer));
-  return () => {
-    clearInterval(timer);
-    return Promise.all(started);
-  };
+  // More than enough: recoveries use some, too.
+  const count = rates.deletions * (2 * seconds + 300);
+  const deletions = await openDeletions(
+    local.outputs(name).ApiBaseUrl ?? '',
+    organization,
+    tokens,
+    query,
+    count,
+  );
+  const events = await openEvents(local, name, organization.organizationId, slow, context);
+  return { name, postgres: local.postgres[name] as Postgres, deletions, events };
 }
 
 /** Makes a fault in one environment or all, and waits until they recover. */
 async function makeFault(fault: Fault, targets: readonly Target[], context: Context) {
+  const { local, functions, checks, signal } = context;
   const one = oneOf(targets);
   const reached = fault.reach === 'all' ? targets : [one];
-  const [shortest, longest] = fault.lasts;
-  const milliseconds = shortest + Math.random() * (longest - shortest);
-  await Promise.all(reached.map(({ deletions }) => deletions.prepare(stock)));
+  const [shortest, longest] = faultDuration;
+  const seconds = shortest + Math.random() * (longest - shortest);
   if (fault.affectsDeletions) for (const { deletions } of reached) deletions.disturb();
   const end = await fault.begin({
-    ...{ postgres: one.postgres, connect: one.connect, functions: context.functions },
-    events: targets.map(({ events }) => events),
-    queuesPort: Number(new URL(context.local.endpoints.sqs ?? '').port),
+    ...{ postgres: one.postgres, functions, queuesPort: Number(new URL(local.endpoints.sqs ?? '').port) },
+    failReceivers(isFailing) {
+      for (const { events } of targets) events.failReceivers(isFailing);
+    },
   });
-  try {
-    await sleep(milliseconds, undefined, { signal: context.signal });
-  } finally {
-    await end();
-  }
-  const recovered = await Promise.all(reached.map((target) => recover(target, fault, context)));
-  const slowest = (what: keyof typeof recoveryLimits) =>
-    (Math.max(...recovered.map((each) => each[what])) / 1_000).toFixed(1);
+  await sleep(seconds * 1_000, undefined, { signal }).finally(end);
+  const limits = { ...recoveryLimits };
+  if (fault.losesReaders) limits.deliveries += 2 * visibilityTimeout;
+  const recoveries = await Promise.all(reached.map((target) => recover(target, limits, signal)));
+  const slowest = (what: keyof typeof limits) => {
+    const took = Math.max(...recoveries.map((each) => each[what]));
+    checks.hold(`${what} recover in time`, took > limits[what] && `after ${fault.name}: ${took} s`);
+    return took.toFixed(1);
+  };
   return {
     fault: fault.name,
     in: reached.map(({ name }) => name).join(' '),
-    'for, s': (milliseconds / 1_000).toFixed(1),
+    'for, s': seconds.toFixed(1),
     'deletions after, s': slowest('deletions'),
     'deliveries after, s': slowest('deliveries'),
   };
 }
 
-/** Waits until a target deletes and delivers again. @returns milliseconds since the fault ended */
-async function recover(
-  { name, deletions, events }: Target,
-  fault: Fault,
-  { checks, signal }: Pick<Context, 'checks' | 'signal'>,
-) {
-  const endedAt = Date.now();
-  const recovery = async (what: string, limit: number, isDone: () => boolean | Promise<boolean>) => {
-    await until(isDone, 2 * limit, signal);
-    const took = Date.now() - endedAt;
-    checks.hold(`${what} recover in time`, took > limit && `${name} after ${fault.name}: ${took} ms`);
-    return took;
+/** Waits until a target deletes and delivers, at most twice as long as these seconds. @returns the seconds that it took */
+async function recover({ deletions, events }: Target, limits: typeof recoveryLimits, signal: AbortSignal) {
+  const began = Date.now();
+  const took = () => (Date.now() - began) / 1_000;
+  const recovery = async (limit: number, isDone: () => boolean | Promise<boolean>) => {
+    while (!(await isDone()) && took() < 2 * limit) await sleep(100, undefined, { signal });
+    return took();
   };
-  const readers = fault.losesReaders ? 2 * visibilityTimeout * 1_000 : 0;
   const eventId = await events.send();
   const [deletionsTook, deliveriesTook] = await Promise.all([
-    recovery('deletions', recoveryLimits.deletions, () => deletions.succeeds()),
-    recovery('deliveries', recoveryLimits.deliveries + readers, () => events.hasArrived(eventId)),
+    recovery(limits.deletions, () => deletions.succeeds()),
+    recovery(limits.deliveries, () => events.hasArrived(eventId)),
   ]);
   return { deletions: deletionsTook, deliveries: deliveriesTook };
-}
-
-/** Repeats until `isDone`, or for these milliseconds. */
-async function until(isDone: () => boolean | Promise<boolean>, milliseconds: number, signal: AbortSignal) {
-  const deadline = Date.now() + milliseconds;
-  while (!(await isDone()) && Date.now() < deadline) await sleep(100, undefined, { signal });
 }
