@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Stack } from 'aws-cdk-lib';
 import { longestWait } from '../../lambda/migrate-schema/environment';
@@ -6,7 +7,7 @@ import { environments } from '../../lib/environments';
 import { copyAssembly } from '../support/prepared-state';
 import { textOf } from '../support/region-api';
 import { newcomer, withStandby } from '../support/rows';
-import { type Resource, synthesizeEveryStack, temporaryFiles, withApp } from '../support/stacks';
+import { type Resource, synthesizeEveryStack, withApp } from '../support/stacks';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -140,7 +141,8 @@ describe('synthesis', () => {
         `aws://123456789012/${standby.region}`,
       ]);
     }, options);
-    expect(temporaryFiles(`wallet-bundle-${process.pid}-`)).toEqual([]);
+    const left = readdirSync(tmpdir()).filter((each) => each.startsWith(`wallet-bundle-${process.pid}-`));
+    expect(left).toEqual([]);
   });
 
   it('is deterministic: the same templates without the other rows, in a process without account, credentials or network settings, from the listed sources', async () => {

@@ -17,7 +17,6 @@ export async function createAuthority() {
     ],
   });
   return {
-    key,
     cert,
     /** A server's certificate. */
     async issue(server: { readonly name: string; readonly notBefore?: Date; readonly notAfter?: Date }) {

@@ -4,8 +4,6 @@ import { Client } from 'pg';
 import { clusterIn, readPassword } from '../../local/postgres/cluster';
 import { stateFolder } from '../../local/state';
 
-export type LocalDatabase = Awaited<ReturnType<typeof openLocalDatabase>>;
-
 /** The folder of an environment's PostgreSQL. */
 export const databaseDirectory = (stateDirectory: string, name: string): string =>
   stateFolder(stateDirectory).environment(name).databaseDirectory;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export type SharedInRun = 'assembly' | 'cluster' | 'environments' | `postgres-${'data-api' | 'direct'}`;
+export type SharedInRun = 'assembly' | 'cluster' | 'environments' | 'postgres';
 
 /** What the run's main process shares with all test files (test-run.ts). */
 export async function sharedInRun<Value = { readonly directory: string }>(name: SharedInRun): Promise<Value> {

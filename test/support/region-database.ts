@@ -5,7 +5,7 @@ import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { Signer } from '@aws-sdk/rds-signer';
 import { Client } from 'pg';
 import { createDataApiDatabase } from '../../lambda/database/data-api';
-import { type Database, type Row, sql, type TransactionalDatabase } from '../../lambda/database/database';
+import { type Database, sql, type TransactionalDatabase } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
 import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
@@ -18,23 +18,13 @@ import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';
 
 /** A database, and its superuser. */
-type TestDatabase = Pick<TestPostgres, 'host' | 'port' | 'superuser' | 'password' | 'socketDirectory'> & {
-  readonly database: string;
-};
+type TestDatabase = Pick<
+  TestPostgres,
+  'host' | 'port' | 'superuser' | 'password' | 'socketDirectory' | 'database'
+>;
 
 /** A region's database in a real PostgreSQL, accessed through the product's adapters. */
-export interface RegionDatabase {
-  readonly postgres: TestDatabase;
-  /** The schema's owner. */
-  readonly owner: TransactionalDatabase;
-  /** The rows of a statement of the owner, which must succeed. */
-  query(...statement: Parameters<typeof sql>): Promise<readonly Row[]>;
-  /** Another connection of a function's role. */
-  as(role: DatabaseRole): Database;
-  /** Applies every migration and creates the roles. */
-  migrate(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type RegionDatabase = Awaited<ReturnType<typeof openRegion>>;
 
 const region = 'eu-central-1';
 const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
@@ -45,65 +35,58 @@ const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
 /** A region's database on its own server, empty: call `migrate` for the schema. Takes about a second. */
 export async function startRegionDatabase(access: DatabaseAccess): Promise<RegionDatabase> {
   const postgres = await startPostgres();
-  return openRegion(access, postgres, postgres.stop).catch(async (error) => {
-    await postgres.stop();
-    throw error;
-  });
+  const opened = await openRegion(access, postgres);
+  return {
+    ...opened,
+    async stop() {
+      await opened.stop();
+      await postgres.stop();
+    },
+  };
 }
 
 /**
- * A region's database with the schema of the product, on a server that the test files of a run share: tests that change
- * roles or disturb the server start their own.
- *
- * @param access @default - that of most environments
+ * A region's database with the schema of the product, for the tests of the file or block that calls it. It is on a server that
+ * the test files of a run share: tests that change roles or disturb the server start their own.
  */
-export async function startMigratedDatabase(access: DatabaseAccess = 'data-api'): Promise<RegionDatabase> {
-  const server = await sharedInRun<TestPostgres>(`postgres-${access}`);
-  const database = `test_${randomBytes(8).toString('hex')}`;
-  const client = new Client({ ...server, user: server.superuser });
-  await client.connect();
-  await client.query(`create database ${database}`);
-  const opened = await openRegion(access, { ...server, database }, async () => {
-    await client.query(`drop database ${database} with (force)`);
-    await client.end();
-  });
-  // Roles belong to the server: one test file at a time.
-  await client.query('select pg_advisory_lock(1)');
-  await opened.migrate().finally(() => client.query('select pg_advisory_unlock(1)'));
-  return opened;
-}
-
-/** As `startMigratedDatabase`, for the tests of the file or block that calls it. */
-export function useMigratedDatabase(access?: DatabaseAccess): RegionDatabase {
+export function useMigratedDatabase(): RegionDatabase {
   const opened = {} as RegionDatabase;
-  beforeAll(async () => Object.assign(opened, await startMigratedDatabase(access)));
+  beforeAll(async () => {
+    const server = await sharedInRun<TestPostgres>('postgres');
+    const database = `test_${randomBytes(8).toString('hex')}`;
+    const client = new Client({ ...server, user: server.superuser });
+    await client.connect();
+    await client.query(`create database ${database}`);
+    Object.assign(opened, await openRegion('data-api', { ...server, database }));
+    // Roles belong to the server: one test file at a time, until this connection ends.
+    await client.query('select pg_advisory_lock(1)');
+    await opened.migrate().finally(() => client.end());
+  });
   afterAll(() => opened.stop());
   return opened;
 }
 
-async function openRegion(
-  access: DatabaseAccess,
-  postgres: TestDatabase,
-  remove: () => Promise<void>,
-): Promise<RegionDatabase> {
-  const { as, close } = await (access === 'data-api' ? serveDataApi : serveDirect)(postgres);
+async function openRegion(access: DatabaseAccess, postgres: TestDatabase) {
+  const { as, close: stop } = await (access === 'data-api' ? serveDataApi : serveDirect)(postgres);
+  /** The schema's owner. */
   const owner = as(postgres.superuser);
   return {
     postgres,
     owner,
-    as,
-    query: (...statement) => rows(owner, sql(...statement)),
+    /** Another connection of a function's role. */
+    as: (role: DatabaseRole): Database => as(role),
+    /** The rows of a statement of the owner, which must succeed. */
+    query: (...statement: Parameters<typeof sql>) => rows(owner, sql(...statement)),
+    /** Applies every migration and creates the roles. */
     async migrate() {
-      const roles = databaseRoles.map((name) =>
-        access === 'data-api' ? { name, password: rolePassword } : { name },
-      );
+      // Aurora has it.
+      if (access === 'direct') await owner.execute(sql`create role rds_iam`);
+      const password = access === 'data-api' && { password: rolePassword };
+      const roles = databaseRoles.map((name) => ({ name, ...password }));
       const migrated = await migrateSchema(owner, readMigrations(), roles);
       if (!migrated.ok) throw new Error(JSON.stringify(migrated.error));
     },
-    async stop() {
-      await close();
-      await remove();
-    },
+    stop,
   };
 }
 
@@ -116,12 +99,7 @@ function readMigrations() {
     .map((file) => ({ name: basename(file, '.sql'), text: readFileSync(join(directory, file), 'utf8') }));
 }
 
-interface Connections {
-  as(user: string): TransactionalDatabase;
-  close(): Promise<void>;
-}
-
-async function serveDataApi(postgres: TestDatabase): Promise<Connections> {
+async function serveDataApi(postgres: TestDatabase) {
   const { database, superuser, password } = postgres;
   const dataApi = await startDataApi({
     resolve({ secretArn }) {
@@ -131,11 +109,10 @@ async function serveDataApi(postgres: TestDatabase): Promise<Connections> {
   });
   const client = new RDSDataClient(localClient(dataApi.url));
   return {
-    as: (user) =>
-      createDataApiDatabase(
-        { clusterArn, secretArn: `${secretPrefix}${user}`, database, resumeTimeout: 1000 },
-        client,
-      ),
+    as(user: string): TransactionalDatabase {
+      const secretArn = `${secretPrefix}${user}`;
+      return createDataApiDatabase({ clusterArn, secretArn, database, resumeTimeout: 1000 }, client);
+    },
     async close() {
       client.destroy();
       await dataApi.close();
@@ -143,7 +120,7 @@ async function serveDataApi(postgres: TestDatabase): Promise<Connections> {
   };
 }
 
-async function serveDirect(postgres: TestDatabase): Promise<Connections> {
+async function serveDirect(postgres: TestDatabase) {
   const { database, superuser, password } = postgres;
   const { issue, cert: certificateAuthorities } = await createAuthority();
   const { host, port, close } = await startDatabaseEndpoint({
@@ -153,26 +130,18 @@ async function serveDirect(postgres: TestDatabase): Promise<Connections> {
     findAccessKey: () => credentials,
   });
   const open: { close(): Promise<void> }[] = [];
-  const connect = (user: string, password: () => string | Promise<string>) => {
-    const connected = createDirectDatabase({ host, port, user, password, database, certificateAuthorities });
-    open.push(connected);
-    return connected;
-  };
-  const owner = connect(superuser, () => password);
-  // Aurora has it; databases of one server share it.
-  await owner.execute(sql`
-    do $$ begin
-      create role rds_iam;
-    exception when duplicate_object or unique_violation then null;
-    end $$`);
   return {
-    as(user) {
-      if (user === superuser) return owner;
+    as(user: string): TransactionalDatabase {
       const signer = new Signer({ hostname: host, port, username: user, region, credentials });
-      return connect(user, () => signer.getAuthToken());
+      const connected = createDirectDatabase({
+        ...{ host, port, user, database, certificateAuthorities },
+        password: () => (user === superuser ? password : signer.getAuthToken()),
+      });
+      open.push(connected);
+      return connected;
     },
     async close() {
-      await Promise.all(open.map((database) => database.close()));
+      await Promise.all(open.map((each) => each.close()));
       await close();
     },
   };

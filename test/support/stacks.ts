@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
@@ -86,42 +86,38 @@ export function withTemporaryFolder<Result>(use: (folder: string) => Result): Re
 }
 
 /** Synthesizes every stack of the environments, including standbys, by stack name. Each row once in a run. */
-export function synthesizeEveryStack(
+export const synthesizeEveryStack = (
   environments: readonly Environment[] = table,
-): Record<string, StackTemplate> {
-  return Object.fromEntries(
-    environments.flatMap((environment) => {
-      const synthesized: Record<string, SynthesizedStack> = JSON.parse(
-        oncePerRun(`stacks of ${JSON.stringify(environment)}`, () => JSON.stringify(synthesize(environment))),
+): Record<string, StackTemplate> =>
+  Object.assign(
+    {},
+    ...environments.map((environment) => {
+      const synthesized = oncePerRun(`stacks of ${JSON.stringify(environment)}`, () =>
+        JSON.stringify(synthesize(environment)),
       );
-      return Object.entries(synthesized).map(
-        ([name, { text, manifest }]) => [name, new StackTemplate(environment, text, manifest)] as const,
+      return Object.fromEntries(
+        JSON.parse(synthesized).map(({ name, text, manifest }: ReturnType<typeof synthesize>[number]) => [
+          name,
+          new StackTemplate(environment, text, manifest),
+        ]),
       );
     }),
   );
-}
 
-/** The input of `StackTemplate`. */
-type SynthesizedStack = Pick<StackTemplate, 'text' | 'manifest'>;
-
-/** The serving stack of a row and its standby, by name. Other rows only add links between dashboards. */
-function synthesize(environment: Environment): Record<string, SynthesizedStack> {
-  return withTemporaryFolder((outdir) => {
+/** The serving stack of a row and its standby. Other rows only add links between dashboards. */
+const synthesize = (environment: Environment) =>
+  withTemporaryFolder((outdir) => {
     const environments = [environment];
-    const assembly = createApp({ outdir, environments, validateTemplates: false }).synth();
-    return Object.fromEntries(
-      assembly.stacks.map(({ id, stackName, templateFullPath }) => [
-        stackName,
-        { text: readFileSync(templateFullPath, 'utf8'), manifest: assembly.manifest.artifacts?.[id] },
-      ]),
-    );
+    const { stacks, manifest } = createApp({ outdir, environments, validateTemplates: false }).synth();
+    return stacks.map(({ id, stackName, templateFullPath }) => ({
+      name: stackName,
+      text: readFileSync(templateFullPath, 'utf8'),
+      manifest: manifest.artifacts?.[id],
+    }));
   });
-}
 
 /** Synthesizes the environments' serving stacks. By the environment's name. */
-export function synthesizeStacks(
-  environments: readonly Environment[] = table,
-): Record<string, StackTemplate> {
+export function synthesizeStacks(environments = table): Record<string, StackTemplate> {
   const stacks = synthesizeEveryStack(environments);
   return Object.fromEntries(
     environments.map(({ name, stackId }) => [name, stacks[stackId] as StackTemplate]),
@@ -129,8 +125,7 @@ export function synthesizeStacks(
 }
 
 /** Synthesizes the serving stack of one row. */
-export const stackOf = (row: Environment): StackTemplate =>
-  synthesizeStacks([row])[row.name] as StackTemplate;
+export const stackOf = (row: Environment) => synthesizeEveryStack([row])[row.stackId] as StackTemplate;
 
 /** The table with every option that its rows may have. */
 export function environmentsWithEveryOption(): readonly Environment[] {
@@ -161,9 +156,4 @@ export function withApp<Result>(use: (app: App) => Result, options?: CreateAppOp
         : createApp({ outdir, ...options }),
     ),
   );
-}
-
-/** Names in the system's temporary folder that have this prefix. */
-export function temporaryFiles(prefix: string): string[] {
-  return readdirSync(tmpdir()).filter((name) => name.startsWith(prefix));
 }

@@ -26,9 +26,7 @@ const create: Record<SharedInRun, (folder: string) => Promise<Shareable>> = {
   assembly: synthesizeAssembly,
   cluster: createCluster,
   environments: startEnvironments,
-  // Their roles differ.
-  'postgres-data-api': startPostgres,
-  'postgres-direct': startPostgres,
+  postgres: startPostgres,
 };
 
 /** Of this run: Stryker starts many in one process. */

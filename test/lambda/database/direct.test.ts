@@ -6,7 +6,7 @@ import { sharedInRun } from '../../support/once-per-run';
 import type { TestPostgres } from '../../support/postgres';
 
 it('trusts only the configured root certificates, not those of another region', async () => {
-  const postgres = await sharedInRun<TestPostgres>('postgres-direct');
+  const postgres = await sharedInRun<TestPostgres>('postgres');
   const [authority, elsewhere] = [await createAuthority(), await createAuthority()];
   const endpoint = await startDatabaseEndpoint({
     postgres,
