@@ -28,33 +28,29 @@ export const result = (value: unknown): Reply => ({ result: value });
 export const refusal = (code: string, message = 'No.'): Reply => ({ refusal: code, message });
 
 /** Replies of the region's operations function, by operation. */
-export const operations = (
-  results: Readonly<Record<string, unknown>>,
-): ((call: Call) => Partial<LoopbackResponse>) => {
-  return ({ input }) => ({ body: JSON.stringify({ ok: true, result: results[input.operation] }) });
-};
+export const operations =
+  (results: Readonly<Record<string, unknown>>) =>
+  ({ input }: Call): Reply => ({ body: JSON.stringify({ ok: true, result: results[input.operation] }) });
 
 /** AWS on a free port of 127.0.0.1, in the protocol of each service. */
 export async function startAccount() {
   const calls: Call[] = [];
-  let current: readonly Replies[] = [];
+  let replies: Replies = {};
   const server = await startLoopbackServer(async (request) => {
     const call = readCall(request);
     calls.push(call);
-    for (const replies of current) {
-      const respond = replies[`${call.service}:${call.action}`] ?? replies[`${call.service}:*`];
-      if (respond) return write(call, respond(call));
-    }
-    return write(call, refusal('InvalidAction', `${call.service}:${call.action} is not served here.`));
+    const name = `${call.service}:${call.action}`;
+    const respond = replies[name] ?? replies[`${call.service}:*`];
+    return write(call, respond ? respond(call) : refusal('InvalidAction', `${name} is not served here.`));
   }, 1_000_000);
   return {
     url: server.url,
     /** Since the last `answer`. */
     calls: calls as readonly Call[],
-    /** Sets the responses: by `service:Action` or `service:*`, first match. */
-    answer(...replies: readonly Replies[]) {
+    /** Sets the responses: by `service:Action` or `service:*`; the first of two wins. */
+    answer(...all: readonly Replies[]) {
       calls.length = 0;
-      current = replies;
+      replies = Object.assign({}, ...all.toReversed());
     },
     close: server.close,
   };

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { inProject, walletCommand } from '../../cli/pasted-command';
+import { createTerminal, table } from '../../cli/terminal';
 import { environments } from '../../lib/environments';
 import { version } from '../../package.json';
 import { writeOutputs } from '../support/outputs-file';
@@ -91,4 +92,31 @@ it('runs as a process from any folder, and through a symbolic link', () => {
   const cwd = folder();
   symlinkSync(resolve('wallet'), join(cwd, 'wallet'));
   expect(execFileSync('./wallet', ['--version'], { cwd, encoding: 'utf8' })).toBe(`${version}\n`);
+});
+
+it('prints its own colours, only on a terminal, and escapes all other controls', async () => {
+  const written: string[] = [];
+  const output = { write: (text: string) => written.push(text) };
+  const { result, note, bold, alarm } = createTerminal({ ...output, hasColors: () => true }, output);
+  result(`${bold('x')} \x1b[31mred`);
+  note(`${alarm('y')} \x07`);
+  expect(written).toEqual(['\x1b[1mx\x1b[22m \\u001b[31mred\n', 'y \\u0007\n']);
+  expect(table([['A'], ['one\ntwo']], String)).toBe('A\none\\u000atwo');
+  const outputs = writeOutputs(folder(), { 'a\x1b]0;title\x07': {} });
+  const { stderr } = await wallet('origins', '--outputs', outputs);
+  expect(stderr).toContain('It has: a\\u001b]0;title\\u0007.');
+  expect((await wallet('\x1b[2J')).stderr).toContain("unknown command '\\u001b[2J'");
+});
+
+const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+const token = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1cyJ9.c2lnbmF0dXJl';
+it.each([
+  [['receive', '--scret=hunter2hunter2'], 'hunter2'],
+  [[secret], secret],
+  [['webhook', 'add', '--url', 'https://user:hunter2@hooks.customer.com/'], 'hunter2'],
+  [['token', '--caller', token], token],
+])('does not print a secret on the command line: %j', async (args, hidden) => {
+  const { exitCode, stdout, stderr } = await wallet(...args);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(/^error: /) });
+  expect(stdout + stderr).not.toContain(hidden);
 });

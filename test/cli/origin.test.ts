@@ -150,13 +150,10 @@ describe('move-origin', () => {
 
   it('stops with the reasons of the update that failed, and of no other', async () => {
     use(new OriginAccount({ zone: 'none' }));
-    const event = {
-      LogicalResourceId: 'Gateway',
-      ResourceStatus: 'CREATE_FAILED',
-      ResourceStatusReason: 'X.',
-    };
+    const failure = { ResourceStatus: 'CREATE_FAILED', ResourceStatusReason: 'X.' };
     origin.update = ['UPDATE_IN_PROGRESS', 'UPDATE_ROLLBACK_COMPLETE'];
-    origin.events = [event, { ...event, LogicalResourceId: 'Other', ClientRequestToken: 'another' }];
+    const ofAnother = { ...failure, LogicalResourceId: 'Other', ClientRequestToken: 'another' };
+    origin.events = [{ ...failure, LogicalResourceId: 'Gateway' }, ofAnother];
     const { exitCode, stderr } = await move();
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
@@ -168,8 +165,7 @@ describe('move-origin', () => {
     origin.update = ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS'];
     const { stderr } = await move();
     expect(updates()).toEqual(['none']);
-    const minutes = Array.from(stderr.matchAll(/CLEANUP_IN_PROGRESS for (\d+) min/g), ([, each]) => each);
-    expect(minutes).toEqual(Array.from({ length: 40 }, (_, index) => String(index + 1)));
+    expect(stderr).toMatch(/ for 1 min\n.* for 2 min\n/);
     expect(stderr).toContain('is still UPDATE_COMPLETE_CLEANUP_IN_PROGRESS after 40 min.');
   });
 
@@ -177,13 +173,10 @@ describe('move-origin', () => {
     [['Enabling', 'Enabling', 'Updating', 'Enabled'], 0, 'Updating the stack'],
     [['Enabling'], 1, 'the consumer mapping-deliver is enabling'],
     [['Disabled'], 1, 'the consumer mapping-deliver is disabled'],
-  ])(
-    'waits five minutes for consumers that are being enabled: %j',
-    async (consumerStates, exitCode, said) => {
-      origin.consumerStates = consumerStates;
-      expect(await move()).toMatchObject({ exitCode, stderr: expect.stringContaining(said) });
-    },
-  );
+  ])('waits for consumers that are being enabled: %j', async (consumerStates, exitCode, said) => {
+    origin.consumerStates = consumerStates;
+    expect(await move()).toMatchObject({ exitCode, stderr: expect.stringContaining(said) });
+  });
 
   it('continues when its output is closed', async () => {
     // The check at the end comes after both updates.

@@ -1,37 +1,92 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { environments } from '../../lib/environments';
 import { callsNotGranted } from '../support/granted';
-import { withStandby } from '../support/rows';
+import { writeOutputs } from '../support/outputs-file';
+import { first, withStandby } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { useAccount, withStacks } from './account';
 import { wallet } from './region';
 
 const account = useAccount();
 const folder = temporaryFolder();
-const { name, stackId, region } = withStandby;
-const Outputs = [{ OutputKey: 'WebhookOriginAddress', OutputValue: '203.0.113.7' }];
-const outputs = (...args: string[]) => wallet('outputs', '--environment', name, ...args);
 
-it('prints the outputs of the serving stack as "cdk deploy --outputs-file" does, or writes them', async () => {
-  account().answer(withStacks({ Outputs }));
-  const expected = { [stackId]: { WebhookOriginAddress: '203.0.113.7' } };
-  expect(JSON.parse((await outputs()).stdout)).toEqual(expected);
-  const file = join(folder(), 'outputs.json');
-  expect(await outputs('--write', file)).toMatchObject({ exitCode: 0, stdout: '' });
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(expected);
-  expect(account().calls[0]).toMatchObject({ region, input: { StackName: stackId } });
-  expect(callsNotGranted('operate', account().calls)).toEqual([]);
+describe('outputs', () => {
+  const { name, stackId, region } = withStandby;
+  const Outputs = [{ OutputKey: 'WebhookOriginAddress', OutputValue: '203.0.113.7' }];
+  const outputs = (...args: string[]) => wallet('outputs', '--environment', name, ...args);
+
+  it('prints the outputs of the serving stack as "cdk deploy --outputs-file" does, or writes them', async () => {
+    account().answer(withStacks({ Outputs }));
+    const expected = { [stackId]: { WebhookOriginAddress: '203.0.113.7' } };
+    expect(JSON.parse((await outputs()).stdout)).toEqual(expected);
+    const file = join(folder(), 'outputs.json');
+    expect(await outputs('--write', file)).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(expected);
+    expect(account().calls[0]).toMatchObject({ region, input: { StackName: stackId } });
+    expect(callsNotGranted('operate', account().calls)).toEqual([]);
+  });
+
+  it("refuses to overwrite the local environments' outputs", async () => {
+    account().answer(withStacks());
+    writeFileSync(join(folder(), 'endpoints.json'), '{}');
+    const { exitCode } = await outputs('--write', join(folder(), 'outputs.json'));
+    expect(exitCode).toBe(2);
+    expect(readdirSync(folder())).toEqual(['endpoints.json']);
+  });
+
+  it('fails when the stack has only a change set', async () => {
+    account().answer(withStacks({ StackStatus: 'REVIEW_IN_PROGRESS' }));
+    const stderr = expect.stringContaining(`This account has no stack ${stackId} in ${region}`);
+    expect(await outputs()).toMatchObject({ exitCode: 1, stderr });
+  });
 });
 
-it("refuses to overwrite the local environments' outputs", async () => {
-  account().answer(withStacks());
-  writeFileSync(join(folder(), 'endpoints.json'), '{}');
-  expect(await outputs('--write', join(folder(), 'outputs.json'))).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(readdirSync(folder())).toEqual(['endpoints.json']);
-});
+describe('origins', () => {
+  const origins = (stacks: object, ...args: string[]) =>
+    wallet('origins', '--outputs', writeOutputs(folder(), stacks), ...args);
 
-it('fails when the stack has only a change set', async () => {
-  account().answer(withStacks({ StackStatus: 'REVIEW_IN_PROGRESS' }));
-  const stderr = expect.stringContaining(`This account has no stack ${stackId} in ${region}`);
-  expect(await outputs()).toMatchObject({ exitCode: 1, stderr });
+  /** One for each row, in the order of the table; the first has a reserve. */
+  const addresses = environments.map((_, index) => `3.120.14.${index + 1}`);
+  const [address = ''] = addresses;
+  const reserve = '3.120.15.1';
+  const stacks = Object.fromEntries(
+    environments.map(({ stackId }, index) => [stackId, { WebhookOriginAddress: addresses[index] }]).reverse(),
+  );
+  const deployed = {
+    AStandby: { DatabaseClusterArn: 'arn:aws:rds:eu-west-1:000000000000:cluster:standby' },
+    ...stacks,
+    [first.stackId]: { WebhookOriginAddress: address, WebhookOriginReserveAddress: reserve },
+  };
+
+  it('prints a plain list of all environments, in the order of the table, the reserve last', async () => {
+    const { stdout, stderr } = await origins(deployed);
+    const listed = stdout.split('\n').filter((line) => line && !line.startsWith('#'));
+    expect(listed).toEqual([...addresses, reserve].map((each) => `${each}/32`));
+    expect(stderr).toMatch(/^Use: /);
+  });
+
+  it('prints one environment, for the given port, or as JSON', async () => {
+    const one = ['--environment', first.name];
+    const { stdout } = await origins(deployed, ...one, '--format', 'nftables', '--port', '8443');
+    expect(stdout).toContain('tcp dport 8443 drop');
+    const [printed, ...others] = JSON.parse((await origins(deployed, ...one, '--json')).stdout);
+    const addresses = [`${address}/32`];
+    expect(printed).toMatchObject({ environment: first.name, addresses, reserve: [`${reserve}/32`] });
+    expect(others).toEqual([]);
+  });
+
+  const bad = { WebhookOriginAddress: '10.0.0.1' };
+  it.each([
+    [{ Other: {} }, /has no outputs of any environment\. It has: Other/],
+    [{ [first.stackId]: {} }, /has no output WebhookOriginAddress/],
+    [{ [first.stackId]: bad }, /"10\.0\.0\.1".*not a public/],
+    [
+      { [first.stackId]: { WebhookOriginAddress: address, WebhookOriginReserveAddress: '10.0.0.1' } },
+      /Reserve.* not a public/,
+    ],
+  ])('fails, with nothing on stdout, for the outputs %j', async (content, message) => {
+    const printed = await origins(content);
+    expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });
+  });
 });

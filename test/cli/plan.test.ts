@@ -26,10 +26,7 @@ afterEach(() => {
 
 const plan = (...args: string[]) => wallet('plan', '--stack', 'WalletEu', '--assembly', folder(), ...args);
 const called = () => account().calls.map(({ service, action }) => `${service}:${action}`);
-const Parameters = ['WebhookOriginZone', 'Gone'].map((ParameterKey) => ({
-  ParameterKey,
-  ParameterValue: '2',
-}));
+const Parameters = [{ ParameterKey: 'WebhookOriginZone' }, { ParameterKey: 'Gone' }];
 const deployed = withStacks({ Parameters });
 
 type Change = [id: string, type: string, action: string, effect: string, harms: boolean, more?: object];
@@ -44,10 +41,7 @@ const changes: readonly Change[] = [
   ['Alarm', 'AWS::CloudWatch::Alarm', 'Remove', 'deleted', false, { PolicyAction: 'Delete' }],
   ['Eip', 'AWS::EC2::EIP', 'Dynamic', 'unknown', true],
 ];
-const property = {
-  ...{ Path: '/Properties/Name', BeforeValue: '28', AfterValue: '2<8|' },
-  RequiresRecreation: 'Always',
-};
+const Target = { Path: '/Name', BeforeValue: '28', AfterValue: '2<8|', RequiresRecreation: 'Always' };
 
 /** CloudFormation is busy at first, then returns the changes, a page each, or this response; S3 accepts the template. */
 function changeSet(status: object = {}): Replies {
@@ -61,7 +55,7 @@ function changeSet(status: object = {}): Replies {
       if (Status) return result({ Status });
       const page = Number(input.NextToken ?? 0);
       const [LogicalResourceId, ResourceType, Action, , , more] = changes[page] ?? [];
-      const Details = [{ Target: property, CausingEntity: 'X.Arn' }];
+      const Details = [{ Target, CausingEntity: 'X.Arn' }];
       const ResourceChange = { LogicalResourceId, ResourceType, Action, Details, ...more };
       const NextToken = page + 1 < changes.length ? String(page + 1) : undefined;
       return result({ Status: 'CREATE_COMPLETE', Changes: [{ ResourceChange }], NextToken, ...status });
@@ -107,7 +101,7 @@ it('lists losses first, and escapes template values', async () => {
   expect(stdout).toContain(
     '2 deleted, 1 replaced, 1 retained, 1 may be replaced, 1 unknown, 1 changed, 1 added.',
   );
-  const details = '/Properties/Name: 28 → 2&lt;8\\|, by X.Arn, which replaces it';
+  const details = '/Name: 28 → 2&lt;8\\|, by X.Arn, which replaces it';
   expect(stdout).toContain(`| changed | \`Handler\` | AWS::Lambda::Function | ${details} |`);
 });
 

@@ -192,10 +192,8 @@ describe('as a command', () => {
     account().answer(refusing('iam:GetRole', 'NoSuchEntity'), ready);
     const { checks: found, ...facts } = JSON.parse((await preflight('--json')).stdout);
     expect(facts).toEqual({ environment: first.name, account: accountId, passed: false });
-    expect(found[0]).toEqual({
-      ...{ id: 'region', stack: first.stackId, region: first.region },
-      ...{ outcome: 'ok', found: `${first.region} is ENABLED_BY_DEFAULT`, remedy: null },
-    });
+    const region = { id: 'region', stack: first.stackId, region: first.region };
+    expect(found[0]).toMatchObject({ ...region, outcome: 'ok', remedy: null });
     const { exitCode, stdout } = await preflight();
     expect(exitCode).toBe(1);
     expect(stdout.trimEnd().split('\n')).toHaveLength(1 + stacks.length * checks.length);
@@ -203,12 +201,8 @@ describe('as a command', () => {
 
   it('stops with the credentials of another account', async () => {
     account().answer(answering('sts:GetCallerIdentity', { Account: '999999999999' }));
-    const { exitCode, stdout, stderr } = await preflight();
-    expect({ exitCode, stdout, calls: account().calls.length }).toEqual({
-      exitCode: 1,
-      stdout: '',
-      calls: 1,
-    });
-    expect(stderr).toContain('belong to account 999999999999, but');
+    const stderr = expect.stringContaining('belong to account 999999999999, but');
+    expect(await preflight()).toEqual({ exitCode: 1, stdout: '', stderr });
+    expect(account().calls).toHaveLength(1);
   });
 });

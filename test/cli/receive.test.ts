@@ -17,17 +17,18 @@ afterEach(async () => {
 
 async function receive(...args: string[]) {
   const results: string[] = [];
-  const notes: string[] = [];
+  let url = '';
   const terminal = {
     ...silent,
     result: (text: string) => void results.push(text),
-    note: (text: string) => void notes.push(text),
+    note(text: string) {
+      url ||= /http:\/\/127\.0\.0\.1:\d+\//.exec(text)?.[0] ?? '';
+    },
   };
   ended = runCommandLine(['receive', '--port', '0', '--outputs', region.outputs, ...args], terminal);
-  await eventually(() => notes.length > 1);
-  const url = /http:\/\/127\.0\.0\.1:\d+\//.exec(notes[0] ?? '')?.[0] ?? '';
+  await eventually(() => url !== '');
   return {
-    ...{ url, notes },
+    url,
     /** Posts a delivery: the response's status, and what is printed. */
     async post({ headers = {}, body }: { readonly headers?: Record<string, string>; readonly body: string }) {
       const { status } = await fetch(url, { method: 'POST', headers, body });

@@ -113,11 +113,8 @@ it.each([
   expect(printed).toEqual({ exitCode, stdout: '', stderr: 'error: No.\n' });
 });
 
-it.each([[[]], [['--kinds', 'a', '--all-kinds']]])(
-  'webhook update reports a usage error for %j',
-  async (args) => {
-    region.answer({});
-    const { exitCode } = await region.wallet('webhook', 'update', ...ofWebhook, ...args);
-    expect({ exitCode, calls: region.calls() }).toEqual({ exitCode: 2, calls: [] });
-  },
-);
+it('webhook update changes nothing with options that exclude each other', async () => {
+  region.answer({});
+  const { exitCode } = await region.wallet('webhook', 'update', ...ofWebhook, '--kinds', 'a', '--all-kinds');
+  expect({ exitCode, calls: region.calls() }).toEqual({ exitCode: 2, calls: [] });
+});
