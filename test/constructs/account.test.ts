@@ -41,25 +41,13 @@ const resources = synthesize();
 const title = name.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
 const roleOf = (kind: string, of = resources): Json => of[`${kind}${title}Role`].Properties;
 
-it('has the provider, a budget and three roles for the environment, under ids that never change', () => {
-  expect(Object.fromEntries(Object.entries<Json>(resources).map(([id, { Type }]) => [id, Type]))).toEqual({
-    GithubProvider: 'AWS::IAM::OIDCProvider',
-    Budget: 'AWS::Budgets::Budget',
-    [`Deploy${title}Role`]: 'AWS::IAM::Role',
-    [`Read${title}Role`]: 'AWS::IAM::Role',
-    [`Operate${title}Role`]: 'AWS::IAM::Role',
-  });
-});
-
 it.each([
   ['Deploy', name],
   ['Operate', name],
   ['Read', `${name}-read`],
 ])('the role %s trusts this repository in the GitHub environment %s, and nobody else', (kind, trusted) => {
-  expect(roleOf(kind)).toMatchObject({
-    RoleName: `wallet-${kind.toLowerCase()}-${name}`,
-    MaxSessionDuration: 7200,
-  });
+  // The workflows assume it by this name.
+  expect(roleOf(kind).RoleName).toBe(`wallet-${kind.toLowerCase()}-${name}`);
   expect(roleOf(kind).AssumeRolePolicyDocument.Statement).toEqual([
     {
       Effect: 'Allow',

@@ -1,4 +1,3 @@
-import { decisionSeconds } from '../../lambda/authorize-request/environment';
 import { deprecationHeaders } from '../../lib/api/gateway-responses';
 import { apiOf, textOf } from '../support/region-api';
 import { first, withReserve } from '../support/rows';
@@ -18,14 +17,9 @@ const dashboard = apiOf(plain, 'Dashboard');
 
 describe('the API', () => {
   it('caches decisions by token, for at most 60 seconds', () => {
-    expect(api.all('Authorizer')).toMatchObject([
-      {
-        Type: 'REQUEST',
-        AuthorizerResultTtlInSeconds: decisionSeconds,
-        IdentitySource: 'method.request.header.Authorization',
-      },
-    ]);
-    expect(decisionSeconds).toBeLessThanOrEqual(60);
+    const [authorizer] = api.all('Authorizer');
+    expect(authorizer.IdentitySource).toBe('method.request.header.Authorization');
+    expect(authorizer.AuthorizerResultTtlInSeconds).toBeLessThanOrEqual(60);
   });
 
   it('may invoke each function only for its own route', () => {
@@ -147,20 +141,15 @@ describe.each<[string, StackTemplate]>([
 
   it('have the certificate and the records of the row, or outputs for whoever adds the records', () => {
     const targets = Object.values(names).map((name) => [idOf(name), 'RegionalDomainName']);
-    const certificates = domains.map(({ Properties }) => Properties.RegionalCertificateArn);
-    const records = stack.all('AWS::Route53::RecordSet').map(({ Properties }) => Properties);
     const { ApiDomainTarget, DashboardDomainTarget } = stack.json.Outputs;
-    if (stack === zoned) {
-      const { logicalId, Properties } = stack.only('AWS::CertificateManager::Certificate');
-      expect([Properties.DomainName, ...Properties.SubjectAlternativeNames]).toEqual(Object.values(names));
-      expect(certificates).toEqual([{ Ref: logicalId }, { Ref: logicalId }]);
-      expect(records.map(({ AliasTarget }) => AliasTarget.DNSName['Fn::GetAtt'])).toEqual(targets);
-      for (const { HostedZoneId } of records) expect(HostedZoneId).toBe(hostedZone.id);
-    } else {
-      expect(certificates).toEqual([certificateArn, certificateArn]);
-      expect(records).toEqual([]);
-      const outputs = [ApiDomainTarget, DashboardDomainTarget];
-      expect(outputs.map(({ Value }) => Value['Fn::GetAtt'])).toEqual(targets);
-    }
+    const outputs = [ApiDomainTarget, DashboardDomainTarget].map((output) => output?.Value['Fn::GetAtt']);
+    const records = stack
+      .all('AWS::Route53::RecordSet')
+      .map(({ Properties }) => Properties.AliasTarget.DNSName['Fn::GetAtt']);
+    const [created] = stack.all('AWS::CertificateManager::Certificate');
+    expect(domains.map(({ Properties }) => Properties.RegionalCertificateArn)).toEqual(
+      targets.map(() => (created ? { Ref: created.logicalId } : certificateArn)),
+    );
+    expect([records, outputs]).toEqual(stack === zoned ? [targets, [undefined, undefined]] : [[], targets]);
   });
 });

