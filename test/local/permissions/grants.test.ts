@@ -22,6 +22,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stop?.());
 
+const target = (name: string) => ['--environment', name, '--outputs', state.outputsFile];
+
 const running = (name: string) =>
   local.environments.find(({ stack }) => stack.environment === name) as Environment;
 
@@ -49,8 +51,8 @@ const logged = (name: string, text: RegExp) => {
 async function disableByReceiver(name: string): Promise<void> {
   const receiver = await startHttpServer((_, response) => response.writeHead(410).end());
   const json = async (...args: string[]) => {
-    const options = ['--environment', name, '--outputs', state.outputsFile, '--json'];
-    return JSON.parse((await runWallet([...args, ...options])).stdout) as { organizationId: string };
+    const { stdout } = await runWallet([...args, ...target(name), '--json']);
+    return JSON.parse(stdout) as { organizationId: string };
   };
   const { organizationId } = await json('seed');
   await json('webhook', 'add', '--organization', organizationId, '--url', receiver.url);
@@ -60,37 +62,29 @@ async function disableByReceiver(name: string): Promise<void> {
 }
 
 /** Not covered by a smoke test: unreadable, delayed and failing messages, a purge, a rolled back migration. */
-async function exerciseOtherPaths({
-  outputs,
-  stack: { name: stackId, template },
-}: Environment): Promise<void> {
+async function exerciseOtherPaths({ outputs, stack }: Environment): Promise<void> {
+  const { name: stackId, template } = stack;
   const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
-  const send = (queue: string, body: object | string) =>
-    sqs.send(
-      new SendMessageCommand({
-        QueueUrl: outputs[queue] ?? '',
-        MessageBody: typeof body === 'string' ? body : JSON.stringify(body),
-      }),
-    );
+  const send = (queue: string, MessageBody: string) =>
+    sqs.send(new SendMessageCommand({ QueueUrl: outputs[queue] ?? '', MessageBody }));
   const invoke = (prefix: string, event: object) => {
-    const [id] =
-      Object.entries(template.Resources).find(
-        ([each, { Type }]) => each.startsWith(prefix) && Type === 'AWS::Lambda::Function',
-      ) ?? [];
-    return local.invoke(`${stackId}-${id}`, event);
+    const isMeant = (id: string) =>
+      id.startsWith(prefix) && template.Resources[id]?.Type === 'AWS::Lambda::Function';
+    return local.invoke(`${stackId}-${Object.keys(template.Resources).find(isMeant)}`, event);
   };
   const delivery = {
     deliveryId: 'msg_0123456789abcdef0123456789abcdef',
     webhookId: 'wh-aaaaa-bbbbb-cccccccccccccc',
     eventId: 'evt_1',
     acceptedAt: Date.now(),
+    notBefore: Date.now() + 3_600_000,
     body: '{}',
   };
   await send('WebhookEventsQueueUrl', 'no event');
   await send('WebhookDeliveryQueueUrl', 'no delivery');
   const deliveryFails = withholdOnce(`${stackId}-WebhooksDeliver`, 'sqs:SendMessage');
   await send('WebhookDeliveryQueueUrl', 'no delivery either');
-  await send('WebhookDeliveryQueueUrl', { ...delivery, notBefore: Date.now() + 3_600_000 });
+  await send('WebhookDeliveryQueueUrl', JSON.stringify(delivery));
   await deliveryFails;
   await eventually(() => called(`${stackId}-WebhooksDeliver`, 'sqs:changemessagevisibility'));
   const fanOutFails = withholdOnce(`${stackId}-WebhooksFanOut`, 'sqs:SendMessage');
@@ -108,13 +102,7 @@ async function exerciseOtherPaths({
 it.each(environments.map(({ name }) => name))(
   'all features of %s work with every grant enforced',
   async (name) => {
-    const { exitCode, stderr } = await runWallet([
-      'smoke',
-      '--environment',
-      name,
-      '--outputs',
-      state.outputsFile,
-    ]);
+    const { exitCode, stderr } = await runWallet(['smoke', ...target(name)]);
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('12 passed')]);
     expect((await fetch(running(name).outputs.DashboardUrl ?? '')).status).toBe(200);
     await disableByReceiver(name);
@@ -136,15 +124,11 @@ it.each<[step: string, where: RegExp, action: string]>([
   ['receive the delivery', /^WebhooksDeliverWebhookRole/, 'kms:GenerateMac'],
 ])('the smoke test fails to "%s" without %s %s, and logs why', async (step, where, action) => {
   const { name, stackId } = withDataApi;
-  const args = ['smoke', '--environment', name, '--outputs', state.outputsFile, '--json', '--timeout', '1s'];
   const { grants, withhold } = local.accesses;
-  withhold(
-    grants().find(
-      (grant) => grant.arn.includes(stackId) && where.test(grant.where) && grant.action === action,
-    ),
-  );
+  const ofStack = grants().filter(({ arn }) => arn.includes(stackId));
+  withhold(ofStack.find((grant) => where.test(grant.where) && grant.action === action));
   try {
-    const { exitCode, stdout } = await runWallet(args);
+    const { exitCode, stdout } = await runWallet(['smoke', ...target(name), '--json', '--timeout', '1s']);
     const { steps } = JSON.parse(stdout) as { steps: { name: string; outcome: string }[] };
     expect(exitCode).toBe(1);
     expect(steps.find(({ outcome }) => outcome === 'failed')?.name).toBe(step);
