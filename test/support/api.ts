@@ -56,11 +56,7 @@ export async function sendPatiently(baseUrl: string, wire: WireRequest): Promise
   }
 }
 
-/** Signs tokens with an environment's own keys; valid by default. */
-export interface TokenMaker {
-  accessToken(organization: Organization, claims?: Json, header?: Json): Promise<string>;
-  userAction(organization: Organization, claims?: Json, header?: Json): Promise<string>;
-}
+export type TokenMaker = Awaited<ReturnType<typeof openTokenMaker>>;
 
 /** A valid deletion of the organization's user group, with tokens from the command line. */
 export async function walletDeletion(
@@ -89,12 +85,8 @@ export const deletion = (organization: Organization, token: string, userAction: 
 
 export const deletionPath = ({ userGroupId }: Organization) => `/auth/user-groups/${userGroupId}`;
 
-/** Signs with the private keys of a local environment, through its KMS. */
-export async function openTokenMaker(
-  local: LocalEnvironment,
-  environment: string,
-  issuer: string,
-): Promise<TokenMaker> {
+/** Signs tokens with the private keys of a local environment, through its KMS; valid by default. */
+export async function openTokenMaker(local: LocalEnvironment, environment: string, iss: string) {
   const { callerId } = await local.walletJson<Organization>(environment, 'seed');
   /** @param command makes a token with the key, whose header has the key's id */
   async function openKey(output: string, ...command: string[]) {
@@ -114,12 +106,12 @@ export async function openTokenMaker(
   const signAccessToken = await openKey('TokenSigningKeyArn', 'token');
   const action = ['user-action', '--method', 'DELETE', '--path', '/auth/user-groups/ug-1'];
   const signUserAction = await openKey('UserActionSigningKeyArn', ...action);
+  const by = ({ organizationId: org, callerId: sub }: Organization) => ({ iss, sub, org });
   return {
-    accessToken: ({ organizationId: org, callerId: sub }, claims, header) =>
-      signAccessToken(accessTokenClaims({ iss: issuer, sub, org, ...claims }), header),
-    userAction: (organization, claims, header) => {
-      const { organizationId: org, callerId: sub } = organization;
-      const bound = { iss: issuer, sub, org, htp: deletionPath(organization) };
+    accessToken: (organization: Organization, claims?: Json, header?: Json) =>
+      signAccessToken(accessTokenClaims({ ...by(organization), ...claims }), header),
+    userAction: (organization: Organization, claims?: Json, header?: Json) => {
+      const bound = { ...by(organization), htp: deletionPath(organization) };
       return signUserAction(userActionClaims({ ...bound, ...claims }), header);
     },
   };

@@ -1,21 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { resolve } from 'node:path';
+import { projectRoot } from '../../local/assembly/synthesis';
 import { commandLine } from '../../local/processes';
 import { eventually } from './eventually';
-import { type NodeProcess, startNodeIn } from './node-process';
+import { startNodeIn } from './node-process';
 
-export type LocalCommand = ReturnType<typeof asLocalCommand>;
+export type LocalCommand = ReturnType<typeof startLocalCommand>;
 
 /** `npm start` in a child process, as the script in package.json runs it. */
-export const startLocalCommand = (...args: string[]) =>
-  startLocalCommandIn(resolve(__dirname, '../..'), ...args);
+export const startLocalCommand = (...args: string[]) => startLocalCommandIn(projectRoot, ...args);
 
 /** The same of another project, or of this one at another commit. */
-export const startLocalCommandIn = (directory: string, ...args: string[]) =>
-  asLocalCommand(startNodeIn(directory, ['--require', 'tsx/cjs', 'bin/local.ts', ...args]));
-
-/** A process that prints the ready message of `npm start`. */
-export function asLocalCommand(command: NodeProcess) {
+export function startLocalCommandIn(directory: string, ...args: string[]) {
+  const command = startNodeIn(directory, ['--require', 'tsx/cjs', 'bin/local.ts', ...args]);
   const { process: child, said } = command;
   const hasExited = () => child.exitCode !== null || child.signalCode !== null;
   return {

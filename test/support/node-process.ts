@@ -1,13 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { projectRoot } from '../../local/assembly/synthesis';
 
-export type NodeProcess = ReturnType<typeof startNodeIn>;
-
-/** A Node.js process in the project's folder. */
-export const startNode = (...args: string[]) => startNodeIn(resolve(__dirname, '../..'), args);
-
-/** The same in another folder, with these variables beside this process's own. */
+/** A Node.js process in a folder, with these variables beside this process's own. */
 export function startNodeIn(
   directory: string,
   args: readonly string[],
@@ -28,4 +23,5 @@ export function startNodeIn(
 }
 
 /** The command line, as `npm run wallet` runs it. */
-export const startWallet = (...args: string[]) => startNode('--require', 'tsx/cjs', 'bin/wallet.ts', ...args);
+export const startWallet = (...args: string[]) =>
+  startNodeIn(projectRoot, ['--require', 'tsx/cjs', 'bin/wallet.ts', ...args]);
