@@ -142,6 +142,20 @@ it('renders the gateway response of a type, or else the default one; an unset va
   expect((await send('/%zz')).status).toBe(418);
 });
 
+it('throttles each method by a token bucket with rate and burst', async () => {
+  let now = 0;
+  const MethodSettings = [{ ThrottlingRateLimit: 2, ThrottlingBurstLimit: 3 }];
+  const changes = { ...stage({ MethodSettings }), ...root(lambda('groups')) };
+  const { send } = await start({ changes, clock: () => now });
+  const expectStatuses = async (path: string, ...statuses: number[]) => {
+    for (const status of statuses) expect((await send(path)).status).toBe(status);
+  };
+  await expectStatuses('/groups/a', 200, 200, 200, 429);
+  await expectStatuses('/', 200);
+  now += 500;
+  await expectStatuses('/groups/a', 200, 429);
+});
+
 const find = (path: string, ...paths: string[]) =>
   findResource({ methods: paths.map((each) => ({ path: each })) }, path);
 
