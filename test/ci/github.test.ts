@@ -107,38 +107,35 @@ it('the last good assembly is from the newest deployment that passed smoke, not 
     head_branch: 'main',
     head_repository: { full_name: 'owner/name' },
   };
-  /** By the day of their artifact; the ninth's is expired. */
-  const runs: Readonly<Record<number, object>> = {
-    ...{ 7: run, 8: run, 9: run },
-    10: { ...run, path: '.github/workflows/check.yml' },
-    11: { ...run, head_branch: 'evil' },
-    12: { ...run, head_repository: { full_name: 'evil/name' } },
-    13: { ...run, head_repository: null },
-    14: { ...run, event: 'pull_request' },
-  };
-  /** GitHub's answers with the artifacts of some days. */
-  const answersWith = (...days: readonly number[]) => ({
-    '/repos/owner/name/actions/artifacts?name=deployed-WalletEu&per_page=100': {
-      artifacts: days.map((id) => ({
-        expired: id === 9,
-        created_at: `2026-11-${String(id).padStart(2, '0')}`,
-        workflow_run: { id },
-      })),
-    },
-    ...Object.fromEntries(
-      days.map((id) => [`/repos/owner/name/actions/runs/${id}`, runs[id] && { id, ...runs[id] }]),
-    ),
-  });
-  const find = () => inProcess(() => findLastGood('WalletEu'));
+  const others = [
+    { ...run, path: '.github/workflows/check.yml' },
+    { ...run, head_branch: 'evil' },
+    { ...run, head_repository: { full_name: 'evil/name' } },
+    { ...run, head_repository: null },
+    { ...run, event: 'pull_request' },
+  ];
+  /** Each run has an artifact of its day in November, from the tenth; the last one's is expired. */
+  function answerWith(...runs: readonly (object | undefined)[]) {
+    const artifacts = runs.map((_, index) => {
+      const id = 10 + index;
+      return { expired: index === runs.length - 1, created_at: `2026-11-${id}`, workflow_run: { id } };
+    });
+    const url = '/repos/owner/name/actions';
+    const found = runs.map((each, index) => [
+      `${url}/runs/${10 + index}`,
+      each && { id: 10 + index, ...each },
+    ]);
+    const list = `${url}/artifacts?name=deployed-WalletEu&per_page=100`;
+    answers = { [list]: { artifacts }, ...Object.fromEntries(found) };
+    return inProcess(() => findLastGood('WalletEu'));
+  }
 
-  answers = answersWith(...Object.keys(runs).map(Number));
-  const summary = expect.stringContaining('rolls back to the assembly of 2026-11-08');
-  expect(await find()).toEqual({ output: 'run=8\n', summary });
-  answers = answersWith(9);
-  expect(await find()).toEqual({ output: '', summary: expect.stringContaining('No earlier assembly') });
+  const summary = expect.stringContaining('rolls back to the assembly of 2026-11-11');
+  expect(await answerWith(run, run, ...others, run)).toEqual({ output: 'run=11\n', summary });
+  const none = { output: '', summary: expect.stringContaining('No earlier assembly') };
+  expect(await answerWith(...others, run)).toEqual(none);
   // Not guessed when GitHub does not answer.
-  answers = answersWith(6);
-  await expect(find()).rejects.toThrow('GitHub has no actions/runs/6');
+  await expect(answerWith(undefined, run)).rejects.toThrow('GitHub has no actions/runs/10');
 });
 
 it("a workflow's stack or environment is in the table", () => {

@@ -63,10 +63,6 @@ it.each<[string, Change, object?]>([
     (all) => delete all.Disposable,
   ],
   [
-    '`Queue` (AWS::SQS::Queue) would be replaced by a AWS::SNS::Topic.',
-    ({ Queue }) => Object.assign(Queue, { Type: 'AWS::SNS::Topic' }),
-  ],
-  [
     '`Queue` (AWS::SQS::Queue) would no longer be retained: DeletionPolicy changes.',
     ({ Queue }) => Object.assign(Queue, { DeletionPolicy: 'Delete' }),
   ],

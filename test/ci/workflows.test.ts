@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DefaultStackSynthesizer } from 'aws-cdk-lib';
 import { parse } from 'yaml';
 import { githubEnvironments, type RoleKind, roleName } from '../../domain/workflow-roles';
 import { projectRoot } from '../architecture/sources';
@@ -80,13 +79,6 @@ it('a job assumes a role only in the GitHub environment that the role trusts', (
         expect(`wallet-${kind}-${row}`).toBe(roleName(kind as RoleKind, row));
       }
   expect(kinds).toEqual(new Set(Object.keys(githubEnvironments(''))));
-});
-
-it("the CDK's roles have the qualifier of the bootstrap", () => {
-  const roles = workflows.flatMap(({ text }) =>
-    Array.from(text.matchAll(/role\/cdk-(\w+)-/g), ([, name]) => name),
-  );
-  expect(new Set(roles)).toEqual(new Set([DefaultStackSynthesizer.DEFAULT_QUALIFIER]));
 });
 
 /** Each with its options, such as `wallet -- plan --stack` or `.ci/operate "$ENVIRONMENT" move-origin --zone`. */

@@ -17,7 +17,6 @@ export const facts: DashboardFacts = {
   },
   others: [
     { environment: 'uae', purpose: 'production, UAE', url: 'https://uae.wallet-infrastructure.example' },
-    { environment: 'staging', purpose: 'staging', url: 'https://staging.wallet-infrastructure.example' },
   ],
   signatureHeaders: ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
 };

