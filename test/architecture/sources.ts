@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, posix, relative, resolve, sep } from 'node:path';
+import { join, posix, resolve } from 'node:path';
 
 export const projectRoot = resolve(__dirname, '../..');
 
@@ -12,13 +12,12 @@ export interface SourceFile {
 /** The TypeScript in these folders of the project. */
 export function sourcesIn(...folders: readonly string[]): readonly SourceFile[] {
   return folders
-    .flatMap((folder) => readdirSync(join(projectRoot, folder), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((file) => ({
-      path: relative(projectRoot, file).split(sep).join('/'),
-      text: readFileSync(file, 'utf8'),
-    }));
+    .flatMap((folder) =>
+      readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => `${folder}/${name}`),
+    )
+    .map((path) => ({ path, text: readFileSync(join(projectRoot, path), 'utf8') }));
 }
 
 const imports =

@@ -6,22 +6,15 @@ import { flagsOf } from '../support/wallet-commands';
 
 const documents = readDocuments();
 const page = (name: string) => documents.find(({ path }) => path === `docs/${name}.md`)?.text ?? '';
-const text = documents
-  .filter(({ path }) => path !== 'CHANGELOG.md')
-  .map((document) => document.text)
-  .join('\n');
+const current = documents.filter(({ path }) => path !== 'CHANGELOG.md');
+const text = current.map((document) => document.text).join('\n');
 
-/** The arguments after a command's name, up to the end of the code or a comment. */
-const uses = (command: string) => [
-  ...new Set(Array.from(text.matchAll(new RegExp(`${command} ([a-z][^\`\n]*)`, 'g')), ([, use = '']) => use)),
-];
-const flagsIn = (use: string) =>
-  Array.from(use.replace(/\s#.*/, '').matchAll(/(?:^|\s)(--[a-z-]+)/g), ([, flag = '']) => flag);
+const commands = new Set(text.match(/(?<=\.\/wallet )[a-z][^`\n#]*/g));
 
-it.each(uses('\\./wallet'))('./wallet %s', (use) => {
-  const [, first = '', second = ''] = /^([a-z-]+)(?: ([a-z-]+))?/.exec(use) ?? [];
+it.each([...commands])('./wallet %s', (command) => {
+  const [, first = '', second = ''] = /^([a-z-]+)(?: ([a-z-]+))?/.exec(command) ?? [];
   const flags = flagsOf(`${first} ${second}`) ?? flagsOf(first) ?? flagsOf(`local ${first}`);
-  expect(flags).toEqual(expect.arrayContaining(flagsIn(use)));
+  expect(flags).toEqual(expect.arrayContaining(command.match(/(?<=\s)--[a-z-]+/g) ?? []));
 });
 
 it('deploying.md passes the account stack the settings that it reads', () => {
