@@ -30,14 +30,11 @@ it.each<[object, said: string, remedy: string | undefined]>([
   });
 });
 
-it.each([
-  [200, page(200)],
-  [404, { status: 404, headers: { 'content-type': 'application/json' }, body: '{"error":"gone"}' }],
-])('says that a response with status %i is not from AWS', async (status, answer) => {
-  account().answer({ 'kms:*': () => answer });
+it('says that a response is not from AWS', async () => {
+  account().answer({ 'kms:*': () => page(200) });
   const client = new KMS(clientSettings(first.region));
   await expect(ask(client, 'sign', { KeyId: 'a' } as never)).rejects.toMatchObject({
-    message: `kms:Sign failed: a response with status ${status} that is not from AWS.`,
+    message: 'kms:Sign failed: a response with status 200 that is not from AWS.',
     remedy: expect.stringContaining('AWS_ENDPOINT_URL'),
   });
 });

@@ -8,7 +8,7 @@ import { localClient } from '../support/aws-client';
 import { startKms } from '../support/local-services';
 import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
-import { runWallet } from '../support/wallet-command';
+import { runWallet, wallet as succeed } from '../support/wallet-command';
 import { acceptedBatch, type Replies, type Reply, startAccount } from './account';
 
 const keyPrefix = 'arn:aws:kms:eu-central-1:000000000000:key/';
@@ -79,11 +79,7 @@ async function startRegion() {
     },
     wallet: (...args: string[]) => wallet(...args, '--outputs', outputs),
     /** Runs a command that has to succeed. */
-    async json(...args: string[]) {
-      const { exitCode, stdout, stderr } = await region.wallet(...args, '--json');
-      if (exitCode !== 0) throw new Error(stderr);
-      return JSON.parse(stdout);
-    },
+    json: async (...args: string[]) => JSON.parse(await succeed(...args, '--outputs', outputs, '--json')),
     async stop() {
       client.destroy();
       await Promise.all([account.close(), kms.close()]);

@@ -28,11 +28,8 @@ it('token prints a bare token that the authorizer accepts, for 15 minutes', asyn
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}\n$/);
   const { iat } = claimsOf(stdout);
-  const verifyToken = createAccessTokenVerifier(
-    { keys: [await publicKey(keyArns.accessToken)] },
-    first.tokenIssuer,
-    900,
-  );
+  const keys = [await publicKey(keyArns.accessToken)];
+  const verifyToken = createAccessTokenVerifier({ keys }, first.tokenIssuer, 900);
   const value = { caller, notBefore: iat, expiresAt: iat + 900 };
   expect(verifyToken(stdout.trim())).toEqual({ ok: true, value });
 });
