@@ -28,44 +28,42 @@ it('seed prints what it created, and on stderr how to delete the group', async (
   ]);
 });
 
-describe('errors state what failed and why', () => {
-  const token = (...args: string[]) => wallet('token', '--caller', identityId, ...args);
-  const [, other = first] = environments;
-  const another = ['--environment', other.name];
-  it.each<[string, object | string | undefined, string[], RegExp]>([
-    ['no file', undefined, [], /^error: Cannot read \/nowhere.json: ENOENT.*\n.*--outputs.*: npm start$/m],
-    ['a damaged file', '{', [], /outputs\.json/],
-    ['another stack', { [first.stackId]: {} }, another, RegExp(`${other.stackId}.*has: ${first.stackId}`)],
-    ['a missing output', { [other.stackId]: {} }, another, /has no output OperationsFunctionName/],
-  ])('of the outputs file: %s', async (_, content, args, message) => {
-    const file = content === undefined ? '/nowhere.json' : writeOutputs(folder(), content);
-    const printed = await token('--outputs', file, ...args);
-    expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });
-  });
+const token = (...args: string[]) => wallet('token', '--caller', identityId, ...args);
+const [, other = first] = environments;
+const another = ['--environment', other.name];
+it.each<[string, object | string | undefined, string[], RegExp]>([
+  ['no file', undefined, [], /^error: Cannot read \/nowhere.json: ENOENT.*\n.*--outputs.*: npm start$/m],
+  ['a damaged file', '{', [], /outputs\.json/],
+  ['another stack', { [first.stackId]: {} }, another, RegExp(`${other.stackId}.*has: ${first.stackId}`)],
+  ['a missing output', { [other.stackId]: {} }, another, /has no output OperationsFunctionName/],
+])('states what is wrong with the outputs file: %s', async (_, content, args, message) => {
+  const file = content === undefined ? '/nowhere.json' : writeOutputs(folder(), content);
+  const printed = await token('--outputs', file, ...args);
+  expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });
+});
 
-  it('of an environment that is not running on this machine', async () => {
-    const outputs = writeOutputs(folder(), { [first.stackId]: {} }, {});
-    expect((await token('--outputs', outputs, ...another)).stderr).toContain(`--environment (${first.name})`);
-  });
+it('names the environments that run instead of one that is not running on this machine', async () => {
+  const outputs = writeOutputs(folder(), { [first.stackId]: {} }, {});
+  expect((await token('--outputs', outputs, ...another)).stderr).toContain(`--environment (${first.name})`);
+});
 
-  it('of an option that npm consumed', async () => {
-    const { exitCode, stderr } = await runWallet(['seed'], { variables: { npm_config_json: 'true' } });
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('npm run -s wallet -- seed --json')]);
-  });
+it('recognizes an option that npm consumed', async () => {
+  const { exitCode, stderr } = await runWallet(['seed'], { variables: { npm_config_json: 'true' } });
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('npm run -s wallet -- seed --json')]);
+});
 
-  const conflict = { 'x-amzn-errortype': 'ResourceConflictException' };
-  const pending = { status: 409, headers: conflict, body: '{"message":"Pending."}' };
-  const unhandled = { headers: { 'x-amz-function-error': 'Unhandled' }, body: '{"errorMessage":"no table"}' };
-  it.each([
-    ['refuses', refusal('identity_not_found', 'There is no such.'), 'error: There is no such.\n'],
-    ['is pending', pending, 'ResourceConflictException: Pending.\nIf the function is pending, wait'],
-    ['has a bug', unhandled, 'failed to run describe-identity: no table.\nSee its log in /'],
-    ['returns no result', { body: '{"ok":true}' }, 'does not match this version'],
-  ])('of an operations function that %s', async (_, answer, message) => {
-    region.answer({ 'describe-identity': () => answer });
-    const printed = await token('--outputs', region.outputs);
-    expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringContaining(message) });
-  });
+const conflict = { 'x-amzn-errortype': 'ResourceConflictException' };
+const pending = { status: 409, headers: conflict, body: '{"message":"Pending."}' };
+const unhandled = { headers: { 'x-amz-function-error': 'Unhandled' }, body: '{"errorMessage":"no table"}' };
+it.each([
+  ['refuses', refusal('identity_not_found', 'There is no such.'), 'error: There is no such.\n'],
+  ['is pending', pending, 'ResourceConflictException: Pending.\nIf the function is pending, wait'],
+  ['has a bug', unhandled, 'failed to run describe-identity: no table.\nSee its log in /'],
+  ['returns no result', { body: '{"ok":true}' }, 'does not match this version'],
+])('states why the operations function %s', async (_, answer, message) => {
+  region.answer({ 'describe-identity': () => answer });
+  const printed = await token('--outputs', region.outputs);
+  expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringContaining(message) });
 });
 
 it('help prints the help of a command', async () => {
@@ -109,12 +107,12 @@ it('prints its own colours, only on a terminal, and escapes all other controls',
 });
 
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
-const token = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1cyJ9.c2lnbmF0dXJl';
+const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1cyJ9.c2lnbmF0dXJl';
 it.each([
   [['receive', '--scret=hunter2hunter2'], 'hunter2'],
   [[secret], secret],
   [['webhook', 'add', '--url', 'https://user:hunter2@hooks.customer.com/'], 'hunter2'],
-  [['token', '--caller', token], token],
+  [['token', '--caller', jwt], jwt],
 ])('does not print a secret on the command line: %j', async (args, hidden) => {
   const { exitCode, stdout, stderr } = await wallet(...args);
   expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(/^error: /) });

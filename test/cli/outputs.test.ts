@@ -60,20 +60,17 @@ describe('origins', () => {
   };
 
   it('prints a plain list of all environments, in the order of the table, the reserve last', async () => {
-    const { stdout, stderr } = await origins(deployed);
+    const { stdout } = await origins(deployed);
     const listed = stdout.split('\n').filter((line) => line && !line.startsWith('#'));
     expect(listed).toEqual([...addresses, reserve].map((each) => `${each}/32`));
-    expect(stderr).toMatch(/^Use: /);
   });
 
   it('prints one environment, for the given port, or as JSON', async () => {
     const one = ['--environment', first.name];
     const { stdout } = await origins(deployed, ...one, '--format', 'nftables', '--port', '8443');
     expect(stdout).toContain('tcp dport 8443 drop');
-    const [printed, ...others] = JSON.parse((await origins(deployed, ...one, '--json')).stdout);
-    const addresses = [`${address}/32`];
-    expect(printed).toMatchObject({ environment: first.name, addresses, reserve: [`${reserve}/32`] });
-    expect(others).toEqual([]);
+    const printed = JSON.parse((await origins(deployed, ...one, '--json')).stdout);
+    expect(printed).toMatchObject([{ addresses: [`${address}/32`], reserve: [`${reserve}/32`] }]);
   });
 
   const bad = { WebhookOriginAddress: '10.0.0.1' };

@@ -179,29 +179,27 @@ it('only reads, each stack in its own region', async () => {
   expect(new Set(regional.map(({ region }) => region))).toEqual(new Set(regions));
 });
 
-describe('as a command', () => {
-  const folder = temporaryFolder();
-  const stacks = stacksOf(first);
-  const preflight = (...args: string[]) => wallet('preflight', '--assembly', folder(), ...args);
-  beforeEach(() => {
-    const places = stacks.map(({ stackId, region }) => [stackId, `aws://${accountId}/${region}`]);
-    writeAssembly(folder(), template, Object.fromEntries(places));
-  });
+const folder = temporaryFolder();
+const stacks = stacksOf(first);
+const preflight = (...args: string[]) => wallet('preflight', '--assembly', folder(), ...args);
+beforeEach(() => {
+  const places = stacks.map(({ stackId, region }) => [stackId, `aws://${accountId}/${region}`]);
+  writeAssembly(folder(), template, Object.fromEntries(places));
+});
 
-  it('prints an object, or a line for each check of each stack, and fails with a check', async () => {
-    account().answer(refusing('iam:GetRole', 'NoSuchEntity'), ready);
-    const { checks: found, ...facts } = JSON.parse((await preflight('--json')).stdout);
-    expect(facts).toEqual({ environment: first.name, account: accountId, passed: false });
-    expect(found[0]).toMatchObject({ id: 'region', stack: first.stackId, outcome: 'ok', remedy: null });
-    const { exitCode, stdout } = await preflight();
-    expect(exitCode).toBe(1);
-    expect(stdout.trimEnd().split('\n')).toHaveLength(1 + stacks.length * checks.length);
-  });
+it('prints an object, or a line for each check of each stack, and fails with a check', async () => {
+  account().answer(refusing('iam:GetRole', 'NoSuchEntity'), ready);
+  const { checks: found, ...facts } = JSON.parse((await preflight('--json')).stdout);
+  expect(facts).toEqual({ environment: first.name, account: accountId, passed: false });
+  expect(found[0]).toMatchObject({ id: 'region', stack: first.stackId, outcome: 'ok', remedy: null });
+  const { exitCode, stdout } = await preflight();
+  expect(exitCode).toBe(1);
+  expect(stdout.trimEnd().split('\n')).toHaveLength(1 + stacks.length * checks.length);
+});
 
-  it('stops with the credentials of another account', async () => {
-    account().answer(answering('sts:GetCallerIdentity', { Account: '999999999999' }));
-    const stderr = expect.stringContaining('belong to account 999999999999, but');
-    expect(await preflight()).toEqual({ exitCode: 1, stdout: '', stderr });
-    expect(account().calls).toHaveLength(1);
-  });
+it('stops with the credentials of another account', async () => {
+  account().answer(answering('sts:GetCallerIdentity', { Account: '999999999999' }));
+  const stderr = expect.stringContaining('belong to account 999999999999, but');
+  expect(await preflight()).toEqual({ exitCode: 1, stdout: '', stderr });
+  expect(account().calls).toHaveLength(1);
 });

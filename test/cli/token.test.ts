@@ -24,8 +24,7 @@ async function publicKey(KeyId: string) {
 }
 
 it('token prints a bare token that the authorizer accepts, for 15 minutes', async () => {
-  const { exitCode, stdout, stderr } = await token();
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  const { stdout } = await token();
   expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}\n$/);
   const { iat } = claimsOf(stdout);
   const keys = [await publicKey(keyArns.accessToken)];
