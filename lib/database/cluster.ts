@@ -185,14 +185,17 @@ export class DatabaseCluster extends Construct {
       masterUserPassword: this.masterSecret?.secretValueFromJson('password').unsafeUnwrap() ?? '',
       enableHttpEndpoint: databaseAccess === 'data-api',
       enableIamDatabaseAuthentication: databaseAccess === 'direct',
-      // A week of insights is free. A cluster that pauses has few.
-      // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/USER_DatabaseInsights.TurningOnStandard.html
-      ...(database.capacity.minimum > 0 && {
-        performanceInsightsEnabled: true,
-        performanceInsightsRetentionPeriod: 7,
-        performanceInsightsKmsKeyId: this.key.keyArn,
-      }),
+      ...(this.insights && { performanceInsightsEnabled: true, ...this.insights }),
     };
+  }
+
+  /**
+   * A week of insights is free. A cluster that pauses has few.
+   * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/USER_DatabaseInsights.TurningOnStandard.html
+   */
+  private get insights() {
+    if (this.props.environment.database.capacity.minimum === 0) return undefined;
+    return { performanceInsightsRetentionPeriod: 7, performanceInsightsKmsKeyId: this.key.keyArn };
   }
 
   // RDS cannot delete subnet or parameter groups in use: they have the cluster's removal policy.
@@ -253,11 +256,7 @@ export class DatabaseCluster extends Construct {
         publiclyAccessible: false,
         // The template sets the version: docs/decisions/database-versions.md
         autoMinorVersionUpgrade: false,
-        ...(database.capacity.minimum > 0 && {
-          enablePerformanceInsights: true,
-          performanceInsightsRetentionPeriod: 7,
-          performanceInsightsKmsKeyId: this.key.keyArn,
-        }),
+        ...(this.insights && { enablePerformanceInsights: true, ...this.insights }),
       });
       instance.applyRemovalPolicy(this.removalPolicy);
       acknowledge(instance, 'databaseInstance');
