@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { buildSync } from 'esbuild';
-import { bundling, handlerNames } from '../../lib/functions/bundles';
+import { type BuildOptions, buildSync } from 'esbuild';
+import { bundling, bundlingFor, handlerNames } from '../../lib/functions/bundles';
 
 const root = resolve(__dirname, '../..');
 
 /** The folders of the npm packages in the bundles of these files. */
-function packagesIn(files: readonly string[]): string[] {
+function packagesIn(files: readonly string[], options: BuildOptions = bundling): string[] {
   const { metafile } = buildSync({
-    ...bundling,
+    ...options,
     absWorkingDir: root,
     entryPoints: [...files],
     outdir: 'bundles',
@@ -21,7 +21,8 @@ function packagesIn(files: readonly string[]): string[] {
     .flatMap(([path]) => /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
   return [...new Set(folders)];
 }
-const deployed = packagesIn(handlerNames().map((name) => `lambda/${name}/handler.ts`));
+const handlers = handlerNames().map((name) => `lambda/${name}/handler.ts`);
+const deployed = packagesIn(handlers);
 
 it('functions contain only packages whose licence asks for no more than to keep its notice', () => {
   const permitted = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0'];
@@ -40,4 +41,12 @@ it('functions read credentials from environment variables, and contain no other 
 
 it('the page for browsers contains no package', () => {
   expect(packagesIn(['dashboard/page.ts'])).toEqual([]);
+});
+
+it.each([
+  ['data-api', ['client-rds-data']],
+  ['direct', ['pg']],
+] as const)('functions with access %s contain that client of the database only', (access, expected) => {
+  const clients = packagesIn(handlers, bundlingFor(access)).map((folder) => folder.split('/').at(-1));
+  expect(clients.filter((name) => name === 'pg' || name === 'client-rds-data')).toEqual(expected);
 });

@@ -51,11 +51,6 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
     expect(stack.all('Custom::VpcRestrictDefaultSG')).toHaveLength(1);
   });
 
-  it('keeps logs as long as the row says', () => {
-    for (const { Properties } of stack.all('AWS::Logs::LogGroup'))
-      expect(Properties.RetentionInDays).toBe(environment.logRetentionDays);
-  });
-
   it('allows functions "*" only for network interfaces, and denies those to their code', () => {
     for (const lambda of stack.all('AWS::Lambda::Function')) {
       const statements = stack.statementsOf(lambda);

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { promoted, withStandby as row } from '../support/rows';
 import { type StackTemplate, synthesizeEveryStack } from '../support/stacks';
-import { stateOf } from '../support/state-baseline';
 
 const { standby } = row;
 const stacks = synthesizeEveryStack([row]);
@@ -21,35 +20,12 @@ describe('the standby', () => {
     expect(stack.manifest.dependencies).toContain(row.stackId);
   });
 
-  it('has the engine, the port and the parameters of the primary, without an owner or a database', () => {
-    for (const name of ['Engine', 'EngineVersion', 'Port', 'ServerlessV2ScalingConfiguration'])
-      expect(cluster.Properties[name]).toEqual(primary[name]);
-    for (const name of ['MasterUsername', 'MasterUserPassword', 'DatabaseName'])
-      expect(cluster.Properties).not.toHaveProperty(name);
-    const type = 'AWS::RDS::DBClusterParameterGroup';
-    expect(stack.only(type).Properties).toEqual(serving.only(type).Properties);
-  });
-
   it('has no instance, no serving resource, and no route to or from the internet', () => {
     const types = stack.resources.map(({ Type }) => Type);
     const others = types.filter((type) => !/^AWS::(EC2|RDS|KMS|IAM|Logs|SNS|CloudWatch)::/.test(type));
     expect(others.sort()).toEqual(['AWS::Lambda::Function', 'Custom::VpcRestrictDefaultSG']);
     expect(types).not.toContain('AWS::RDS::DBInstance');
     expect(types.filter((type) => /EIP|Gateway|Route$|Endpoint|Ingress/.test(type))).toEqual([]);
-  });
-
-  it("has the CIDR blocks of a serving region's isolated subnets", () => {
-    const cidrsOf = (each: StackTemplate) =>
-      stack
-        .all('AWS::EC2::Subnet')
-        .map(({ logicalId }) => each.get(logicalId).Properties.CidrBlock.replace(/^10\.\d+/, ''));
-    expect(cidrsOf(stack)).toEqual(cidrsOf(serving));
-    expect(stack.only('AWS::EC2::VPC').Properties.CidrBlock).toBe(standby.vpcCidr);
-  });
-
-  it('can be deleted except for its keys', () => {
-    expect(cluster).toMatchObject({ DeletionPolicy: 'Delete', Properties: { DeletionProtection: true } });
-    expect(stateOf(stack.json)).toEqual([1, 2].map(() => expect.stringContaining('AWS::KMS::Key')));
   });
 });
 
