@@ -66,14 +66,9 @@ it.each([
 it('trusts immutable subjects, and an existing provider of the account', () => {
   const adopted = synthesize({ repository: 'owner@12/name@34', 'adopt-provider': 'true' });
   expect(adopted.GithubProvider).toBeUndefined();
-  expect(roleOf('Deploy', adopted).AssumeRolePolicyDocument.Statement[0]).toMatchObject({
-    Principal: { Federated: `arn:aws:iam::${account}:oidc-provider/token.actions.githubusercontent.com` },
-    Condition: {
-      StringEquals: {
-        'token.actions.githubusercontent.com:sub': `repo:owner@12/name@34:environment:${name}`,
-      },
-    },
-  });
+  const [trust] = roleOf('Deploy', adopted).AssumeRolePolicyDocument.Statement;
+  expect(trust.Principal.Federated).toMatch(/:oidc-provider\/token\.actions\.githubusercontent\.com$/);
+  expect(Object.values(trust.Condition.StringEquals)).toContain(`repo:owner@12/name@34:environment:${name}`);
 });
 
 it('has an unnamed budget, because new subscribers replace it, and sends mail before it is spent', () => {
