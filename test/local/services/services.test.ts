@@ -65,7 +65,6 @@ it.each<[what: string, call: () => Promise<unknown>, name: string]>([
   ['another service', () => ssm.send(new GetParameterCommand({ Name: 'a' })), 'UnknownOperationException'],
   ['an unknown key', () => sign(arn('kms:key/none')), 'NotFoundException'],
   ['a signature by a key for MACs', () => sign(mac), 'InvalidKeyUsageException'],
-  ['a MAC by a key for signatures', () => generateMac(signing), 'InvalidKeyUsageException'],
   ['an algorithm', () => sign(signing, { SigningAlgorithm: 'RSASSA_PSS_SHA_256' }), 'ValidationException'],
   ['a digest', () => sign(signing, { MessageType: 'DIGEST' }), 'ValidationException'],
   ['a long message', () => sign(signing, { Message: Buffer.alloc(4_097) }), 'ValidationException'],
