@@ -16,7 +16,7 @@ export default {
       // Stryker wraps it and does not support <rootDir>.
       testEnvironment: './test/support/one-realm.js',
       // Other tests start environments and processes: too slow for each mutant.
-      testMatch: ['<rootDir>/test/{checks,domain,lambda}/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/{checks,contract,domain,lambda}/**/*.test.ts'],
     },
   },
   coverageAnalysis: 'perTest',

@@ -1,0 +1,7 @@
+import { readVariables } from '../../../lambda/shared/environment';
+
+it('reads variables, or names every missing or empty one', () => {
+  const source = { SET: 'x', EMPTY: '' };
+  expect(readVariables(['SET'], source)).toEqual({ SET: 'x' });
+  expect(() => readVariables(['SET', 'EMPTY', 'ABSENT'], source)).toThrow('variables: EMPTY, ABSENT.');
+});
