@@ -8,11 +8,10 @@ const resolver = createResolver({
   region: 'eu-central-1',
   template: {
     Resources: {},
-    Parameters: { Zone: { Type: 'String', Default: '2' }, Many: { Type: 'List<String>', Default: '1' } },
+    Parameters: { Zone: { Type: 'String', Default: '2' } },
     Conditions: {
       First: { 'Fn::Equals': [{ Ref: 'Zone' }, '1'] },
       NotFirst: { 'Fn::Not': [{ 'Fn::Equals': [{ Ref: 'Zone' }, '1'] }] },
-      NotNamed: { 'Fn::Not': [{ Condition: 'First' }] },
     },
   },
   resources: {
@@ -39,16 +38,10 @@ it.each([
 
 it.each([
   [{ Ref: 'Gone' }, 'the resource Gone has no local physical id'],
-  [{ Ref: 'Many' }, 'the parameter Many is not a string with a default'],
   [{ 'Fn::GetAtt': ['Gone', 'Arn'] }, 'the resource Gone has no local attribute Arn'],
   [{ 'Fn::Transform': {} }, 'Fn::Transform is not supported on this machine'],
   [{ 'Fn::Sub': '${Queue}' }, '${Queue} of Fn::Sub is not supported on this machine'],
   [userOf('other'), 'unknown secret in {{resolve:secretsmanager:other:'],
 ])('refuses %j and says where it is', (value, problem) => {
   expect(() => resolve({ a: { b: [value] } })).toThrow(`WalletEu, Here.a.b[0]: ${problem}`);
-});
-
-it('refuses an unknown condition, and one by the name of another', () => {
-  expect(() => resolver.condition('Other')).toThrow('Conditions.Other: unknown condition');
-  expect(() => resolver.condition('NotNamed')).toThrow('Fn::Not expects another function');
 });
