@@ -40,7 +40,6 @@ it.each(documents)('$path has no dead reference', (document) => {
 it.each([
   ['see [it](nowhere.md)', 'nowhere.md'],
   ['see [it](runbook.md#nowhere)', 'runbook.md#nowhere'],
-  ['see [it](#nowhere)', '#nowhere'],
   ['see `lib/nowhere.ts`', 'lib/nowhere.ts'],
   ['run `npm run nothing -- --runs 1`', 'nothing'],
 ])('"%s" in a document is a dead reference', (text, dead) => {
