@@ -40,9 +40,6 @@ const forbiddenPackages: readonly (readonly [of: RegExp, packages: RegExp])[] = 
 ];
 
 const { dependencies, devDependencies } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
-/** Only tests import devDependencies, but for types. */
-const dependenciesOf = (path: string, typesOnly: boolean) =>
-  typesOnly || /^(\.ci|test)\//.test(path) ? { ...dependencies, ...devDependencies } : dependencies;
 const packageOf = (name: string) => /^(?:@[\w.-]+\/)?\w[\w.-]*/.exec(name)?.[0] ?? '';
 
 /** The use case of a path; undefined for the shared folders and outside `lambda`. */
@@ -91,7 +88,8 @@ const rules: readonly Rule[] = [
   {
     title: 'every imported package is in package.json, and the programs import none for tests',
     forbids: (path, { name, isPackage, typesOnly }) => {
-      const known = dependenciesOf(path, typesOnly);
+      const isTest = /^(\.ci|test)\//.test(path);
+      const known = { ...dependencies, ...(isTest || typesOnly ? devDependencies : {}) };
       const found = packageOf(name);
       return (
         isPackage &&

@@ -21,10 +21,8 @@ beforeAll(async () => {
 
 const seed = (environment: string) => local.walletJson<Organization>(environment, 'seed');
 const urlOf = (environment: string) => local.outputs(environment).ApiBaseUrl ?? '';
-const refused = (status: number, code: string) => ({
-  status,
-  body: { code, requestId: expect.stringMatching(/./) },
-});
+const requestId = expect.stringMatching(/./);
+const refused = (status: number, code: string) => ({ status, body: { code, requestId } });
 
 interface Changes {
   /** Other claims. */
