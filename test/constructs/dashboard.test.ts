@@ -68,8 +68,11 @@ describe('the page', () => {
     expect(hashes.map((hash) => `'sha256-${hash}'`)).toEqual([policy[`${element}-src`]]);
   });
 
-  it('may load and send nothing else', () => {
-    expect(policy).toMatchObject({ 'default-src': "'none'", 'base-uri': "'none'", 'form-action': "'none'" });
+  it('may load and send nothing else, and may not be framed or cached', () => {
+    for (const name of ['default-src', 'base-uri', 'form-action', 'frame-ancestors'])
+      expect(policy[name]).toBe("'none'");
+    expect(policy['require-trusted-types-for']).toBe("'script'");
+    expect(headers['Cache-Control']).toBe('no-store');
     const sources = Object.keys(policy).filter((name) => /-src$/.test(name));
     expect(sources.sort()).toEqual(['default-src', 'img-src', 'script-src', 'style-src']);
   });
