@@ -108,6 +108,9 @@ it('the firewall protects every stage, and redacts credentials in samples and in
   ]);
   const { RedactedFields } = plain.only('AWS::WAFv2::LoggingConfiguration').Properties;
   expect(RedactedFields).toEqual(secret.map((Name) => ({ SingleHeader: { Name } })));
+  // WAF refuses other names.
+  const { LogGroupName } = plain.named('AWS::Logs::LogGroup', 'ApiWebAclLog').Properties;
+  expect(textOf(LogGroupName)).toMatch(/^aws-waf-logs-/);
 });
 
 describe.each<[string, StackTemplate]>([
