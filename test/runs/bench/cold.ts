@@ -8,13 +8,18 @@ import { type Figure, interleave, type PartOptions } from './measure';
 
 const dataApi = '@aws-sdk/client-rds-data';
 const sqs = '@aws-sdk/client-sqs';
+const kms = '@aws-sdk/client-kms';
 
-/** Functions that somebody waits for, and the clients that each needs. */
+/** Functions and the clients that each needs. */
 const functions: readonly [useCase: string, access: DatabaseAccess, ...clients: string[]][] = [
   ['delete-user-group', 'data-api', dataApi],
   ['delete-user-group', 'direct', 'pg', '@aws-sdk/rds-signer'],
   ['fan-out-event', 'data-api', dataApi, sqs],
-  ['deliver-webhook', 'data-api', dataApi, sqs, '@aws-sdk/client-kms'],
+  ['deliver-webhook', 'data-api', dataApi, sqs, kms],
+  ['run-operation', 'data-api', dataApi],
+  ['purge-expired', 'data-api', dataApi],
+  ['export-jwks', 'data-api', kms],
+  ['migrate-schema', 'data-api', dataApi, '@aws-sdk/client-secrets-manager'],
 ];
 
 /** Loads each function's bundle in a fresh process, and compares with its clients alone. */

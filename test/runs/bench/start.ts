@@ -10,7 +10,7 @@ import { unusedPort } from '../../support/unused-port';
 import { projectRoot } from '../long-run';
 import { type Figure, interleave, type PartOptions } from './measure';
 
-/** From `npm start` until a function in every environment has responded. */
+/** From `npm start` to its first line, and until a function in every environment has responded. */
 export async function measureStart(options: PartOptions): Promise<Figure[]> {
   const { cleanup, directory, signal } = options;
   const state = join(directory, 'state');
@@ -20,26 +20,34 @@ export async function measureStart(options: PartOptions): Promise<Figure[]> {
     await rm(state, { recursive: true, force: true });
   };
   cleanup.add(clear);
-  const start = () => startOnce(state, signal);
+  const firstLine: number[] = [];
+  const start = async () => {
+    const taken = await startOnce(state, signal);
+    firstLine.push(taken.firstLine);
+    return taken.response;
+  };
   const { fresh, again } = await interleave({ fresh: () => clear().then(start), again: start }, 7, options);
   const limited = { against: 'the limit', unit: 'ms', goal: 1 } as const;
   return [
     { ...limited, what: 'first response, new state', value: fresh, baseline: [6_000] },
     { ...limited, what: 'first response, again', value: again, baseline: [1_500] },
+    { ...limited, what: 'first line', value: firstLine, baseline: [500] },
   ];
 }
 
-async function startOnce(state: string, signal: AbortSignal): Promise<number> {
+async function startOnce(state: string, signal: AbortSignal) {
   const offset = (await unusedPort()) - 8_001;
   const ports = environments.map((_, index) => 8_001 + index + offset);
   const began = performance.now();
   const args = ['start', '--silent', '--', '--state', state, '--port-offset', String(offset)];
   // In its own process group: npm does not pass every signal on.
-  const command = spawn('npm', args, { cwd: projectRoot, stdio: 'ignore', detached: true });
+  const stdio = ['ignore', 'ignore', 'pipe'] as const;
+  const command = spawn('npm', args, { cwd: projectRoot, stdio: [...stdio], detached: true });
+  const line = once(command.stderr, 'data').then(() => performance.now() - began);
   const ended = once(command, 'exit');
   try {
     await Promise.all(ports.map((port) => answered(port, signal)));
-    return performance.now() - began;
+    return { firstLine: await line, response: performance.now() - began };
   } finally {
     process.kill(-(command.pid as number), 'SIGTERM');
     await ended;
