@@ -24,7 +24,8 @@ const shared = {
 /** @type {import('jest').Config} */
 module.exports = {
   reporters: ['default', '<rootDir>/test/support/closing-line.js'],
-  testTimeout: 30_000,
+  // The first end-to-end test waits for the environments, on busy machines too.
+  testTimeout: 60_000,
   // One more than the cores of a small machine, because many tests wait for processes.
   maxWorkers: 3,
   // The CDK retains memory of every stack: replaces large workers.
