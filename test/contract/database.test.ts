@@ -63,12 +63,15 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
     expect(await read()).toEqual(ok([{ value: '7' }]));
   });
 
-  it('reports a refused sign-in as unavailable: a password or a grant may be changing', async () => {
+  it('reports a refused sign-in as unavailable: a grant may be changing, or there are too many connections', async () => {
     await region.migrate();
+    const signIn = () => region.as('purge_expired').execute(sql`select 1 as one`);
     await run`alter role purge_expired nologin`;
-    expect(await region.as('purge_expired').execute(sql`select 1 as one`)).toEqual(unavailable);
-    await run`alter role purge_expired login`;
-    expect(await region.as('purge_expired').execute(sql`select 1 as one`)).toEqual(ok([{ one: 1 }]));
+    expect(await signIn()).toEqual(unavailable);
+    await run`alter role purge_expired login connection limit 0`;
+    expect(await signIn()).toEqual(unavailable);
+    await run`alter role purge_expired connection limit -1`;
+    expect(await signIn()).toEqual(ok([{ one: 1 }]));
   });
 
   it('reconnects after the server closed its connections', async () => {
