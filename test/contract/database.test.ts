@@ -74,9 +74,13 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
     expect(await signIn()).toEqual(ok([{ one: 1 }]));
   });
 
-  it('reconnects after the server closed its connections', async () => {
+  it('reconnects after the server closed its connections, and repeats no statement', async () => {
     await run`select pg_terminate_backend(pid, 5000)::text from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'`;
-    expect(await run`select pg_terminate_backend(pg_backend_pid())::text as ended`).toEqual(unavailable);
-    expect(await run`select 1 as one`).toEqual(ok([{ one: 1 }]));
+    await run`create sequence calls`;
+    const reason = access === 'direct' ? 'connection_lost' : 'http_504';
+    expect(
+      await run`select nextval('calls')::text as call, pg_terminate_backend(pg_backend_pid())::text as ended`,
+    ).toEqual(fail({ kind: 'database_unavailable', reason }));
+    expect(await run`select last_value::int as calls from calls`).toEqual(ok([{ calls: 1 }]));
   });
 });
