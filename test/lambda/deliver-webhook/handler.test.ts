@@ -79,7 +79,9 @@ const noSecret = async () => fail({ kind: 'secret_unavailable', reason: 'timeout
 const bug = () => Promise.reject(new Error('bug'));
 const attempts = () =>
   world.database.query`
-    select event_id, delivery_id, status, outcome, reason, duration_ms
+    select event_id, delivery_id, status, outcome, reason, duration_ms,
+      (extract(epoch from attempted_at) * 1000)::float8 as attempted_at,
+      (extract(epoch from next_attempt_at) * 1000)::float8 as next_attempt_at
     from webhook_attempts where webhook_id = ${webhookId} order by webhook_attempt_id`;
 const markUnhealthy = (ago: string) =>
   world.database.query`
@@ -101,8 +103,8 @@ it('a delivery posts the unchanged event, signed, and adds a row, a log line and
   expectDocumentedDelivery(request?.headers ?? {}, body);
   const outcome = { status: 204, outcome: 'delivered', reason: 'ok' };
   const durationMs = expect.any(Number);
-  expect(await attempts()).toEqual([
-    { event_id: 'ev-1', delivery_id: deliveryId, ...outcome, duration_ms: durationMs },
+  expect(await attempts()).toMatchObject([
+    { event_id: 'ev-1', delivery_id: deliveryId, ...outcome, duration_ms: durationMs, next_attempt_at: null },
   ]);
   const ids = { eventId: 'ev-1', webhookId, deliveryId };
   const line = { ...ids, attempt: 1, durationMs, ...outcome, ageMs: expect.any(Number) };
@@ -190,7 +192,9 @@ describe('a failing delivery', () => {
     const delivery = await send();
     const now = Date.now();
     expect(await run({ now: () => now })).toMatchObject({ failed: 0, emitted: { Failed: 1 } });
-    expect(await attempts()).toMatchObject([{ status: 503, outcome: 'failed', reason: 'server_error' }]);
+    const times = { attempted_at: now, next_attempt_at: now + 4_500 };
+    const outcome = { status: 503, outcome: 'failed', reason: 'server_error' };
+    expect(await attempts()).toMatchObject([{ ...outcome, ...times }]);
     expect(world.log.lines).toMatchObject([{ outcome: 'failed', attempt: 1, retryInMs: 4_500 }]);
     const value = { ...delivery, attempt: 2, notBefore: now + 4_500 };
     expect(retried()).toEqual([{ group: webhookId, delaySeconds: 5, ok: true, value }]);
