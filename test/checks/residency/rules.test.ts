@@ -87,6 +87,15 @@ describe('refuses a value that sends data out of the region, or allows access fr
     expect(refusals(group)).toEqual(['value-not-allowed: It, Properties.SecurityGroupEgress.0.CidrIpv6']);
   });
 
+  it.each<[type: string, path: string, allowed: string[]]>([
+    ['AWS::EC2::Subnet', 'MapPublicIpOnLaunch', ['false', 'true']],
+    ['AWS::Events::Rule', 'Targets.0.Arn', ['arn:aws:sqs:eu-central-1:1:q', apiDestination]],
+  ])('%s, %s: a parameter that may be any of %j', (type, path, AllowedValues) => {
+    const Parameters = { Any: { AllowedValues } };
+    const refused = refusals(only(type, propertiesWith(path, { Ref: 'Any' })), oneRegion, { Parameters });
+    expect(refused).toContain(`value-not-allowed: It, Properties.${path}`);
+  });
+
   it.each([
     ['AWS::RDS::GlobalCluster', {}],
     ['AWS::RDS::DBCluster', { GlobalClusterIdentifier: 'wallet' }],
