@@ -27,23 +27,49 @@ const join = (separator: string, ...pieces: unknown[]) => ({ 'Fn::Join': [separa
 const substitute = (...given: unknown[]) => ({ 'Fn::Sub': given.length > 1 ? given : given[0] });
 const queueIn = (region: string) => `arn:aws:sqs:${region}:1:queue`;
 
-it.each(['AWS::ApiGatewayV2::Api', 'AWS::Lambda::Url', 'AWS::S3::Bucket', 'Company::Network::Vpc::MODULE'])(
-  'refuses %s, a type that was not reviewed',
-  (type) => {
-    expect(refusals(only(type))).toEqual(['unreviewed: It, Type']);
-    expect(refusals(only(type), { ...oneRegion, globalTypes: [type] })).toEqual([]);
-  },
-);
-
 it.each([
-  ['AWS::EC2::Route', 'VpcPeeringConnectionId'],
-  ['AWS::EC2::SecurityGroup', 'SecurityGroupIngress'],
-  ['AWS::KMS::Key', 'MultiRegion'],
-  ['AWS::RDS::DBCluster', 'ReplicationSourceIdentifier'],
-  ['AWS::RDS::DBInstance', 'AutomaticBackupReplicationRegion'],
-  ['AWS::SecretsManager::Secret', 'ReplicaRegions'],
-])('refuses a property of %s that was not reviewed: %s', (type, property) => {
-  expect(refusals(only(type, { [property]: 'x' }))).toContain(`unreviewed: It, Properties.${property}`);
+  'AWS::ApiGatewayV2::Api',
+  'AWS::CloudFormation::Stack',
+  'AWS::CloudFront::Distribution',
+  'AWS::EC2::CarrierGateway',
+  'AWS::EC2::Instance',
+  'AWS::EC2::SecurityGroupEgress',
+  'AWS::IAM::OIDCProvider',
+  'AWS::KMS::ReplicaKey',
+  'AWS::Lambda::Url',
+  'AWS::S3::Bucket',
+  'Company::Network::Vpc::MODULE',
+  'Custom::CrossRegionExportReader',
+])('refuses %s, a type that was not reviewed', (type) => {
+  expect(refusals(only(type))).toEqual(['unreviewed: It, Type']);
+  expect(refusals(only(type), { ...oneRegion, globalTypes: [type] })).toEqual([]);
+});
+
+/** Each would open another way out of the region, or into it. */
+it.each([
+  ['AWS::ApiGateway::RestApi', ['Body', 'BodyS3Location', 'Policy']],
+  ['AWS::EC2::EIP', ['InstanceId']],
+  ['AWS::EC2::FlowLog', ['LogDestination']],
+  ['AWS::EC2::NatGateway', ['AvailabilityMode', 'AvailabilityZoneAddresses', 'SecondaryAllocationIds']],
+  ['AWS::EC2::Route', ['CarrierGatewayId', 'DestinationIpv6CidrBlock', 'TransitGatewayId']],
+  ['AWS::EC2::Route', ['VpcPeeringConnectionId']],
+  ['AWS::EC2::SecurityGroup', ['SecurityGroupIngress']],
+  ['AWS::EC2::SecurityGroupIngress', ['CidrIp', 'CidrIpv6', 'SourcePrefixListId']],
+  ['AWS::EC2::Subnet', ['AssignIpv6AddressOnCreation', 'Ipv6CidrBlock']],
+  ['AWS::EC2::VPCGatewayAttachment', ['VpnGatewayId']],
+  ['AWS::Events::Rule', ['EventBusName']],
+  ['AWS::KMS::Key', ['MultiRegion']],
+  ['AWS::Lambda::EventSourceMapping', ['SelfManagedEventSource']],
+  ['AWS::Lambda::Function', ['Layers']],
+  ['AWS::RDS::DBCluster', ['NetworkType', 'ReplicationSourceIdentifier', 'SourceRegion']],
+  ['AWS::RDS::DBInstance', ['AutomaticBackupReplicationRegion', 'SourceDBInstanceIdentifier']],
+  ['AWS::SNS::Subscription', ['Region']],
+  ['AWS::SecretsManager::Secret', ['ReplicaRegions']],
+])('refuses properties of %s that were not reviewed: %j', (type, properties) => {
+  for (const property of properties) {
+    const refused = refusals(only(type, { [property]: 'x' }), twoRegions);
+    expect(refused).toContain(`unreviewed: It, Properties.${property}`);
+  }
 });
 
 const elsewhere = 'arn:aws:lambda:eu-west-1:1:function:it';
