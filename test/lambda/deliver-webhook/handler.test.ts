@@ -265,7 +265,7 @@ it.each([
 });
 
 it.each<[string, () => Partial<DeliveryPorts>]>([
-  ['database_unavailable', () => ({ webhooks: { ...webhooks, find: unavailable } })],
+  ['database_unavailable', () => ({ webhooks: createWebhooks({ execute: unavailable }) })],
   ['secret_unavailable', () => ({ secrets: { secret: noSecret } })],
   ['internal_error', () => ({ webhooks: { ...webhooks, find: bug } })],
 ])('our own failure is not an attempt: the message stays on its queue after %s', async (cause, ports) => {
