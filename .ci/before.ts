@@ -2,8 +2,8 @@
  * Saves a stack's template before a deployment to plan/before.json, if the stack exists: `.ci/before.ts STACK`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { ask } from '../cli/aws';
-import { allStacks, findDeployed, openCloudFormation } from '../cli/deployed-stack';
+import { ask } from '../cli/shell/aws';
+import { allStacks, findDeployed, openCloudFormation } from '../cli/shell/deployed-stack';
 import { step } from './github';
 
 step(async () => {

@@ -1,5 +1,5 @@
 /** Prints an environment's deployed stacks, one per line, and reports the others as skipped: `.ci/deployed.ts ENVIRONMENT`. */
-import { allStacks, findDeployed, openCloudFormation } from '../cli/deployed-stack';
+import { allStacks, findDeployed, openCloudFormation } from '../cli/shell/deployed-stack';
 import { step, summarize } from './github';
 
 step(async () => {

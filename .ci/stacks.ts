@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fullDiff, type ResourceDifference, ResourceImpact } from '@aws-cdk/cloudformation-diff';
-import { statefulTypes } from '../cli/stateful-types';
+import { statefulTypes } from '../cli/deployments/stateful-types';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template is arbitrary JSON
 type Json = any;

@@ -2,7 +2,7 @@
  * Looks up a stack or environment entered in a workflow: `.ci/target.ts stack|environment NAME`. Writes
  * to the step's outputs.
  */
-import { allStacks } from '../cli/deployed-stack';
+import { allStacks } from '../cli/shell/deployed-stack';
 import { output, step } from './github';
 
 /** @throws Error for a name that is not in the table */

@@ -1,7 +1,7 @@
 import './node-version';
 import './uncaught';
 import { runCommandLine } from '../cli/command-line';
-import { createTerminal } from '../cli/terminal';
+import { createTerminal } from '../cli/shell/terminal';
 
 // Versions are pinned in package.json; the SDK's notice about later versions is noise to an operator.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';

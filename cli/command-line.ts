@@ -1,18 +1,18 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
-import { CommandFailed } from './failure';
-import type { Terminal } from './terminal';
+import { CommandFailed } from './shell/failure';
+import type { Terminal } from './shell/terminal';
 
 type Register = (program: Command, terminal: Terminal) => void;
 type Commands = Readonly<Record<string, () => { readonly register: Register }>>;
 
 /** For development and tests. Also accepted without `local`, for compatibility. */
 const localCommands: Commands = {
-  seed: () => require('./seed'),
-  token: () => require('./token'),
-  'user-action': () => require('./user-action'),
-  'send-event': () => require('./send-event'),
-  receive: () => require('./receive'),
+  seed: () => require('./callers/seed'),
+  token: () => require('./callers/token'),
+  'user-action': () => require('./callers/user-action'),
+  'send-event': () => require('./webhooks/send-event'),
+  receive: () => require('./webhooks/receive'),
 };
 
 const registerLocal: Register = (program, terminal) => {
@@ -31,23 +31,23 @@ const commands: Readonly<Record<string, Commands>> = {
     local: () => ({ register: registerLocal }),
   },
   'Deployments:': {
-    preflight: () => require('./preflight'),
-    plan: () => require('./plan'),
-    outputs: () => require('./outputs'),
+    preflight: () => require('./deployments/preflight'),
+    plan: () => require('./deployments/plan'),
+    outputs: () => require('./deployments/outputs'),
   },
   'User groups:': {
-    'delete-group': () => require('./delete-group'),
-    audit: () => require('./audit'),
+    'delete-group': () => require('./callers/delete-group'),
+    audit: () => require('./callers/audit'),
   },
   'Webhooks:': {
-    webhook: () => require('./webhook'),
-    deliveries: () => require('./deliveries'),
-    redeliver: () => require('./redeliver'),
+    webhook: () => require('./webhooks/webhook'),
+    deliveries: () => require('./webhooks/deliveries'),
+    redeliver: () => require('./webhooks/redeliver'),
   },
   'Webhook origin address:': {
-    origins: () => require('./origins'),
-    'origin-status': () => require('./origin-status'),
-    'move-origin': () => require('./move-origin'),
+    origins: () => require('./origin/origins'),
+    'origin-status': () => require('./origin/origin-status'),
+    'move-origin': () => require('./origin/move-origin'),
   },
 };
 

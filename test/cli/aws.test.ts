@@ -1,5 +1,5 @@
 import { KMS } from '@aws-sdk/client-kms';
-import { ask, clientSettings } from '../../cli/aws';
+import { ask, clientSettings } from '../../cli/shell/aws';
 import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { inProject, walletCommand } from '../../cli/pasted-command';
-import { createTerminal, table } from '../../cli/terminal';
+import { inProject, walletCommand } from '../../cli/shell/paste';
+import { createTerminal, table } from '../../cli/shell/terminal';
 import { environments } from '../../lib/environments';
 import { version } from '../../package.json';
 import { writeOutputs } from '../support/outputs-file';

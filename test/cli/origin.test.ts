@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
-import { updatesBetween } from '../../cli/move-origin';
-import { isPublicAddress } from '../../cli/origin';
+import { updatesBetween } from '../../cli/origin/move-origin';
+import { isPublicAddress } from '../../cli/origin/read-origin';
 import { callsNotGranted } from '../support/granted';
 import { startWallet } from '../support/node-process';
 import { writeOutputs } from '../support/outputs-file';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { statefulTypes } from '../../cli/stateful-types';
+import { statefulTypes } from '../../cli/deployments/stateful-types';
 import { callsNotGranted } from '../support/granted';
 import { temporaryFolder } from '../support/temporary-folder';
 import { type Replies, refusal, result, useAccount, withoutStacks, withStacks } from './account';

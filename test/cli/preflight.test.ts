@@ -1,7 +1,7 @@
-import type { AssembledStack } from '../../cli/assembly';
-import { inProject } from '../../cli/pasted-command';
-import { runChecks } from '../../cli/preflight';
-import { checks } from '../../cli/preflight-checks';
+import type { AssembledStack } from '../../cli/deployments/assembly';
+import { runChecks } from '../../cli/deployments/preflight';
+import { checks } from '../../cli/deployments/preflight-checks';
+import { inProject } from '../../cli/shell/paste';
 import { type Environment, restoreSuffix, stacksOf } from '../../lib/environments';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';

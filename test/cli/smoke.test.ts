@@ -1,5 +1,5 @@
+import { openTarget } from '../../cli/shell/target';
 import { compareOrigins, compareSource } from '../../cli/smoke';
-import { openTarget } from '../../cli/target';
 import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { GetPublicKeyCommand } from '@aws-sdk/client-kms';
-import { joseSignature } from '../../cli/signing';
+import { joseSignature } from '../../cli/callers/signing';
 import { createAccessTokenVerifier } from '../../lambda/authorize-request/handler';
 import { createUserActionVerifier } from '../../lambda/delete-user-group/delete-user-group';
 import { toJwk } from '../../lambda/export-jwks/handler';

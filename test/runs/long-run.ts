@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { endingSignals } from '../../cli/interruption';
-import { columns } from '../../cli/terminal';
+import { endingSignals } from '../../cli/shell/interruption';
+import { columns } from '../../cli/shell/terminal';
 import { printable } from '../../domain/printable';
 import { Cleanup } from '../../local/cleanup';
 

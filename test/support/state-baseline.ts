@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { statefulTypes } from '../../cli/stateful-types';
+import { statefulTypes } from '../../cli/deployments/stateful-types';
 import { type Environment, stacksOf } from '../../lib/environment';
 import { environments as table } from '../../lib/environments';
 import { synthesizeEveryStack } from './stacks';

@@ -1,5 +1,5 @@
 import { runCommandLine } from '../../cli/command-line';
-import { createTerminal } from '../../cli/terminal';
+import { createTerminal } from '../../cli/shell/terminal';
 
 /** Runs the command line in this process and returns its exit code and output. */
 export async function runWallet(

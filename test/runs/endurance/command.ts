@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { duration } from '../../../cli/options';
+import { duration } from '../../../cli/shell/options';
 import { formatTable, longRun, numberFrom } from '../long-run';
 import { faults } from './faults';
 import { endure } from './scenario';

@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { CloudFormation, ResourceChange, Stack } from '@aws-sdk/client-cloudformation';
+import { type Command, Option } from 'commander';
+import { planFolder, planPrefix } from '../../domain/workflow-roles';
+import { ask, askPages, clientSettings } from '../shell/aws';
+import { allStacks, findDeployed, openCloudFormation } from '../shell/deployed-stack';
+import { CommandFailed } from '../shell/failure';
+import { readJson, writeJson } from '../shell/json';
+import { path } from '../shell/options';
+import { poll } from '../shell/poll';
+import type { Terminal } from '../shell/terminal';
+import { type AssembledStack, assemblyOption, readAssembledStack } from './assembly';
+import { statefulTypes } from './stateful-types';
+
+interface PlanOptions {
+  readonly stack: string;
+  readonly assembly: string;
+  readonly write?: string;
+  readonly verify?: string;
+  readonly json?: boolean;
+}
+
+interface Plan {
+  readonly stack: string;
+  readonly region: string;
+  /** The stack when planned, and its last change (ISO 8601); null if not deployed. */
+  readonly base: { readonly id: string; readonly changed: string } | null;
+  readonly changes: readonly ReturnType<typeof readChange>[];
+}
+
+const harmful = ['deleted', 'replaced', 'retained', 'may be replaced', 'unknown'] as const;
+/** The worst first. `retained`: no longer managed by the stack. `unknown`: CloudFormation decides later. */
+const effects = [...harmful, 'changed', 'added'] as const;
+
+const help = `
+Creates a change set from the assembly's template, reads it and deletes it without executing it. Marks stateful
+resources (the address, clusters, keys, queues, secrets) that would be lost or replaced.
+
+Exit codes: 0 planned, or unchanged with --verify; 1 failed, or the stack has changed; 2 usage error.`;
+
+export function register(program: Command, terminal: Terminal): void {
+  program
+    .command('plan')
+    .addOption(
+      new Option('--stack <name>', 'the stack to plan')
+        .choices(allStacks().map(({ stackId }) => stackId))
+        .makeOptionMandatory(),
+    )
+    .addOption(assemblyOption())
+    .option('--write <file>', 'also write the plan as JSON, for --verify', path)
+    .option('--verify <file>', 'only check that the stack has not changed since this plan', path)
+    .option('--json', 'print JSON')
+    .summary('show what a deployment would change or lose')
+    .description('Show what deploying an assembly would change, without deploying it.')
+    .addHelpText('after', help)
+    .action((options: PlanOptions) => plan(options, terminal));
+}
+
+async function plan({ stack: name, assembly, write, verify, json }: PlanOptions, terminal: Terminal) {
+  const region = allStacks().find(({ stackId }) => stackId === name)?.region ?? '';
+  const cloudFormation = await openCloudFormation(region);
+  const deployed = await findDeployed(cloudFormation, name);
+  const changed = deployed?.LastUpdatedTime ?? deployed?.CreationTime ?? new Date(0);
+  const base = deployed ? { id: deployed.StackId ?? '', changed: changed.toISOString() } : null;
+  if (verify !== undefined) {
+    requireSame(name, verify, base);
+    return terminal.result(`${name} has not changed since the plan.`);
+  }
+  const assembled = readAssembledStack(assembly, name);
+  if (deployed) terminal.note(`Creating a change set for ${name} (${region}) …`);
+  const changes: readonly ResourceChange[] = deployed
+    ? await createChangeSet(cloudFormation, deployed, assembled)
+    : Object.entries(assembled.template.Resources).map(([LogicalResourceId, { Type }]) => ({
+        Action: 'Add',
+        LogicalResourceId,
+        ResourceType: Type,
+      }));
+  const planned: Plan = { stack: name, region, base, changes: changes.map(readChange) };
+  if (write !== undefined) writeJson(write, planned);
+  terminal.result(json ? JSON.stringify(planned) : formatMarkdown(planned));
+}
+
+function requireSame(name: string, file: string, base: Plan['base']): void {
+  const remedy = `Give the file that "wallet plan --stack ${name} --write" wrote.`;
+  const planned: Partial<Plan> = Object(readJson(file, remedy));
+  if (planned.stack !== name || planned.base === undefined)
+    throw new CommandFailed(`${file} is not a plan of ${name}.`, remedy);
+  if (isDeepStrictEqual(planned.base, base)) return;
+  const format = (each: Plan['base']) =>
+    each ? `${each.id}, last changed at ${each.changed}` : 'not deployed';
+  throw new CommandFailed(
+    `${name} has changed since the plan: it was ${format(planned.base)}, and is now ${format(base)}.`,
+    'Plan again and get the new plan approved.',
+  );
+}
+
+/** Creates a change set, reads it, and deletes it and its template. */
+async function createChangeSet(
+  client: CloudFormation,
+  deployed: Stack,
+  { name: StackName, region, bucket, template, tags }: AssembledStack,
+): Promise<readonly ResourceChange[]> {
+  const { S3 } = await import('@aws-sdk/client-s3');
+  const s3 = new S3(clientSettings(region));
+  const account = deployed.StackId?.split(':')[4] ?? '';
+  const ChangeSetName = `${planPrefix}${randomUUID()}`;
+  const Bucket = bucket.replace(/\$\{AWS::AccountId\}/, account);
+  const object = { Bucket, Key: `${planFolder}/${ChangeSetName}.json`, ExpectedBucketOwner: account };
+  const parameters = deployed.Parameters?.filter(({ ParameterKey = '' }) =>
+    Object.hasOwn(template.Parameters ?? {}, ParameterKey),
+  );
+  // A template of more than 51,200 bytes must be in S3.
+  await ask(s3, 'putObject', { ...object, Body: JSON.stringify(template) });
+  try {
+    // Omitted: role and notifications keep their values.
+    await ask(client, 'createChangeSet', {
+      StackName,
+      ChangeSetName,
+      ClientToken: ChangeSetName,
+      TemplateURL: `https://${Bucket}.s3.${region}.amazonaws.com/${object.Key}`,
+      Parameters: parameters?.map(({ ParameterKey }) => ({ ParameterKey, UsePreviousValue: true })),
+      Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
+      Capabilities: ['CAPABILITY_IAM', 'CAPABILITY_NAMED_IAM'],
+    });
+    try {
+      return await readChangeSet(client, StackName, ChangeSetName);
+    } finally {
+      await ask(client, 'deleteChangeSet', { StackName, ChangeSetName });
+    }
+  } finally {
+    await ask(s3, 'deleteObject', object);
+  }
+}
+
+async function readChangeSet(client: CloudFormation, StackName: string, ChangeSetName: string) {
+  const input = { StackName, ChangeSetName, IncludePropertyValues: true };
+  const ask = async () => {
+    const pages = await askPages(client, 'describeChangeSet', input);
+    return /^(CREATE_COMPLETE|FAILED)$/.test(pages[0]?.Status ?? '') ? pages : undefined;
+  };
+  const pages = await poll(ask, { seconds: 600, every: 2_000 });
+  if (!pages)
+    throw new CommandFailed(`CloudFormation created no change set for ${StackName} within ten minutes.`);
+  const [{ Status, StatusReason = '' } = {}] = pages;
+  // CloudFormation has no separate status for "no changes".
+  if (/didn't contain changes|No updates are to be performed/.test(StatusReason)) return [];
+  if (Status === 'FAILED')
+    throw new CommandFailed(
+      `CloudFormation rejected the change set: ${StatusReason}`,
+      'Fix the template: a deployment would fail too.',
+    );
+  return pages.flatMap(({ Changes = [] }) => Changes.flatMap(({ ResourceChange }) => ResourceChange ?? []));
+}
+
+/** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ResourceChange.html */
+function readChange(change: ResourceChange) {
+  const { LogicalResourceId: logicalId = '', ResourceType: type = '', Details = [] } = change;
+  const effect = effectOf(change);
+  return {
+    logicalId,
+    type,
+    effect,
+    details: [...new Set(Details.map(formatDetail))],
+    /** For a stateful resource: the loss, and what to do instead. */
+    warning: harmful.some((each) => each === effect) ? statefulTypes[type]?.remedy : undefined,
+  };
+}
+
+function effectOf({ Action, Replacement, PolicyAction }: ResourceChange): (typeof effects)[number] {
+  if (Action === 'Add') return 'added';
+  if (Action === 'Remove') return PolicyAction === 'Retain' ? 'retained' : 'deleted';
+  if (Action !== 'Modify') return 'unknown';
+  if (Replacement === 'True') return 'replaced';
+  return Replacement === 'Conditional' ? 'may be replaced' : 'changed';
+}
+
+function formatDetail({ Target, CausingEntity }: NonNullable<ResourceChange['Details']>[number]): string {
+  const { Attribute, Name, Path, BeforeValue: before, AfterValue: after, RequiresRecreation } = Target ?? {};
+  const property = Path ?? [Attribute, Name].filter(Boolean).join('/');
+  const shorten = (value = 'nothing') => (value.length > 80 ? `${value.slice(0, 80)}…` : value);
+  const values = before || after ? `: ${shorten(before)} → ${shorten(after)}` : '';
+  const cause = CausingEntity ? `, by ${CausingEntity}` : '';
+  const replaces = RequiresRecreation && RequiresRecreation !== 'Never' ? ', which replaces it' : '';
+  return `${property}${values}${cause}${replaces}`;
+}
+
+/** For the approver: losses first, then every change. */
+function formatMarkdown({ stack, region, base, changes }: Plan): string {
+  const byEffect = effects.map((effect) => ({
+    effect,
+    of: changes.filter((each) => each.effect === effect),
+  }));
+  const counts = byEffect.flatMap(({ effect, of }) => (of.length > 0 ? `${of.length} ${effect}` : []));
+  const warnings = changes.flatMap(({ logicalId, type, effect, warning }) =>
+    warning
+      ? [`> [!CAUTION]\n> **\`${logicalId}\` (${type}) is stateful and would be ${effect}.** ${warning}`, '']
+      : [],
+  );
+  const rows = byEffect
+    .flatMap(({ of }) => of)
+    .map(
+      ({ effect, logicalId, type, details }) =>
+        `| ${effect} | \`${logicalId}\` | ${type} | ${details.map(escapeHtml).join('<br>')} |`,
+    );
+  const heading = ['', '| Effect | Resource | Type | Details |', '|---|---|---|---|'];
+  return [
+    `## Plan of ${stack} (${region})`,
+    '',
+    ...warnings,
+    base ? `The stack was last changed at ${base.changed}.` : 'The stack is new.',
+    '',
+    counts.length > 0 ? `${counts.join(', ')}.` : 'No changes.',
+    ...(base && rows.length > 0 ? [...heading, ...rows] : []),
+  ].join('\n');
+}
+
+/** Template values may contain any text. */
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');

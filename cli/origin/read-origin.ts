@@ -1,0 +1,160 @@
+import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
+import { IPv4 } from 'ipaddr.js';
+import { ask } from '../shell/aws';
+import { openCloudFormation, requireDeployed, type StackResource } from '../shell/deployed-stack';
+import { CommandFailed, UsageError } from '../shell/failure';
+import { otherVersionRemedy, type Target } from '../shell/target';
+
+/** Accepts documentation addresses (RFC 5737), which are `reserved`: examples use them. */
+export const isPublicAddress = (text: string): boolean =>
+  IPv4.isValidFourPartDecimal(text) && ['unicast', 'reserved'].includes(IPv4.parse(text).range());
+
+/** The zone when no gateway has the address. */
+export const noZone = 'none';
+
+export interface OriginLocation {
+  /** A zone's number, or `none`. */
+  readonly zone: string;
+  /** Whether webhooks use the reserve address. */
+  readonly reserve: boolean;
+}
+
+export const formatLocation = ({ zone, reserve }: OriginLocation): string =>
+  `zone ${zone}${reserve && zone !== noZone ? ' on the reserve address' : ''}`;
+
+/** The stack's parameters: a zone's number or `none`; `yes` or `no`, only in stacks with a reserve. */
+export const parameterNames = { zone: 'WebhookOriginZone', reserve: 'WebhookOriginUsesReserve' } as const;
+
+/** The webhook origin according to CloudFormation. */
+export interface OriginStack extends OriginLocation {
+  readonly status: string;
+  readonly address: string;
+  readonly reserveAddress: string | undefined;
+  readonly parameters: readonly string[];
+  readonly capabilities: Stack['Capabilities'];
+}
+
+/** The address that webhooks come from at a location. */
+export const addressAt = (stack: OriginStack, { reserve }: OriginLocation = stack): string =>
+  (reserve ? stack.reserveAddress : undefined) ?? stack.address;
+
+export type OriginClients = Awaited<ReturnType<typeof openOrigin>>;
+
+/** @throws UsageError on this machine */
+export async function openOrigin(target: Target) {
+  if (target.local)
+    throw new UsageError(
+      'This machine has no zones or gateways: the command is for deployed environments.',
+      'Give the outputs file of the deployment with --outputs.',
+    );
+  const { EC2 } = await import('@aws-sdk/client-ec2');
+  const { Lambda } = await import('@aws-sdk/client-lambda');
+  const { stackId, region } = target.environment;
+  return {
+    target,
+    stackId,
+    cloudFormation: await openCloudFormation(region),
+    ec2: new EC2({ ...target.clientSettings('ec2'), maxAttempts: 8 }),
+    lambda: new Lambda({ ...target.clientSettings('lambda'), maxAttempts: 8 }),
+  };
+}
+
+/** @throws CommandFailed when the stack is missing or has no webhook origin */
+export async function readOriginStack(client: CloudFormation, stackId: string): Promise<OriginStack> {
+  const { StackStatus = '', Parameters = [], Outputs, Capabilities } = await requireDeployed(client, stackId);
+  const parameters = Object.fromEntries(
+    Parameters.map(({ ParameterKey = '', ParameterValue }) => [ParameterKey, ParameterValue]),
+  );
+  const output = (name: string) => Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+  const zone = parameters[parameterNames.zone];
+  const address = output('WebhookOriginAddress');
+  if (!zone || !address)
+    throw new CommandFailed(
+      `Stack ${stackId} has no parameter ${parameterNames.zone} or no output WebhookOriginAddress.`,
+      otherVersionRemedy,
+    );
+  return {
+    status: StackStatus,
+    zone,
+    reserve: parameters[parameterNames.reserve] === 'yes',
+    address,
+    reserveAddress: output('WebhookOriginReserveAddress'),
+    parameters: Object.keys(parameters),
+    capabilities: Capabilities,
+  };
+}
+
+/** @throws CommandFailed when the account no longer has the Elastic IP */
+export async function requireElasticIp({ ec2, target }: OriginClients, address: string): Promise<void> {
+  const Filters = [{ Name: 'public-ip', Values: [address] }];
+  const { Addresses } = await ask(ec2, 'describeAddresses', { Filters });
+  if (Addresses?.[0]?.AllocationId) return;
+  throw new CommandFailed(
+    `The account has no Elastic IP ${address} in ${target.environment.region}: it was released or moved to another account.`,
+    'Find it first: "Keeping the address" in docs/runbook.md.',
+  );
+}
+
+type Gateway = Awaited<ReturnType<typeof readGateway>>;
+type Consumers = Awaited<ReturnType<typeof readConsumers>>;
+
+/** @returns null when the stack has no gateway */
+export async function readGateway({ ec2 }: OriginClients, resources: readonly StackResource[]) {
+  const id = resources.find(({ type }) => type === 'AWS::EC2::NatGateway')?.physicalId;
+  if (id === undefined) return null;
+  const Filter = [{ Name: 'nat-gateway-id', Values: [id] }];
+  const { NatGateways } = await ask(ec2, 'describeNatGateways', { Filter });
+  // EC2 lists a deleted gateway for about an hour.
+  // https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-working-with.html
+  const { State: state = 'deleted', SubnetId: subnetId = '', NatGatewayAddresses } = NatGateways?.[0] ?? {};
+  const Filters = [{ Name: 'subnet-id', Values: [subnetId] }];
+  const { Subnets } = await ask(ec2, 'describeSubnets', { Filters });
+  return {
+    id,
+    /** `pending`, `available`, `failed`, `deleting` or `deleted`. */
+    state,
+    subnetId,
+    availabilityZone: Subnets?.[0]?.AvailabilityZone ?? '',
+    address: NatGatewayAddresses?.find(({ IsPrimary }) => IsPrimary !== false)?.PublicIp,
+  };
+}
+
+/** The functions that read the stack's queues. */
+export const readConsumers = ({ lambda }: OriginClients, resources: readonly StackResource[]) =>
+  Promise.all(
+    resources
+      .filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping')
+      .map(async ({ physicalId: UUID }) => {
+        const { FunctionArn, EventSourceArn, State } = await ask(lambda, 'getEventSourceMapping', { UUID });
+        const nameIn = (arn = '') => arn.split(':').at(-1) ?? '';
+        return { functionName: nameIn(FunctionArn), queueName: nameIn(EventSourceArn), state: State ?? '' };
+      }),
+  );
+
+/** Differences between the origin and the stack's parameters. @param gateway undefined if unknown */
+export function findFaults(
+  stack: OriginStack,
+  resources: readonly StackResource[] = [],
+  gateway: Gateway | undefined,
+  consumers: Consumers = [],
+): string[] {
+  if (stack.zone === noZone) return ['no gateway has the address'];
+  if (gateway === null) return ['the stack has no gateway'];
+  const zoneSubnet = resources.find(
+    ({ type, logicalId }) =>
+      type === 'AWS::EC2::Subnet' && logicalId.startsWith(`NetworkVpcPublicSubnet${stack.zone}Subnet`),
+  )?.physicalId;
+  const { id, state, subnetId, address } = gateway ?? {};
+  return [
+    ...(state && state !== 'available' ? [`gateway ${id} is ${state}`] : []),
+    ...(gateway && subnetId !== zoneSubnet
+      ? [`gateway ${id} is in subnet ${subnetId}, not in the subnet of zone ${stack.zone}`]
+      : []),
+    ...(gateway && address !== addressAt(stack)
+      ? [`gateway ${id} sends from ${address ?? 'no address'}, not ${addressAt(stack)}`]
+      : []),
+    ...consumers
+      .filter((consumer) => consumer.state !== 'Enabled')
+      .map((consumer) => `the consumer ${consumer.functionName} is ${consumer.state.toLowerCase()}`),
+  ];
+}

@@ -1,0 +1,71 @@
+import { CommandFailed } from './failure';
+import { parseJson } from './json';
+import { startCommand } from './paste';
+import type { Target } from './target';
+
+/** A response of the environment's API. */
+export interface ApiResponse {
+  readonly status: number;
+  readonly contentType: string | null;
+  /** Parsed if JSON; text otherwise. */
+  readonly body: unknown;
+}
+
+interface ApiRequest {
+  readonly method: 'DELETE' | 'GET';
+  /** Appended to the base URL. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Milliseconds. The gateway's timeout is 29 s. */
+const deadline = 35_000;
+
+/** Sends a request to the API. @throws CommandFailed when there is no response */
+export async function callApi(
+  target: Target,
+  { method, path, headers = {} }: ApiRequest,
+  signal: AbortSignal,
+): Promise<ApiResponse> {
+  const url = `${target.output('ApiBaseUrl').replace(/\/$/, '')}${path}`;
+  const timeout = AbortSignal.timeout(deadline);
+  try {
+    const response = await fetch(url, {
+      method,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, timeout]),
+    });
+    const contentType = response.headers.get('content-type');
+    const body = await response.text();
+    return { status: response.status, contentType, body: parseJson(body) ?? body };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // The reason is in the cause of `fetch`'s error.
+    const { message } = ((error as Error).cause ?? error) as Error;
+    throw new CommandFailed(
+      timeout.aborted
+        ? `${method} ${url} timed out after ${deadline / 1_000} s.`
+        : `${method} ${url} could not be sent: ${message}.`,
+      target.local
+        ? `Start the environments of this machine: ${startCommand}`
+        : 'Check the network, the host name in ApiBaseUrl, and that the stack is deployed.',
+    );
+  }
+}
+
+/** @throws CommandFailed with the response and the expected one */
+export function unexpectedResponse(
+  target: Target,
+  { method, path }: ApiRequest,
+  { status, contentType, body }: ApiResponse,
+  expected: string,
+): never {
+  const text = (typeof body === 'string' ? body.replace(/\s+/g, ' ') : JSON.stringify(body)).slice(0, 500);
+  throw new CommandFailed(
+    `${method} ${path} returned ${status}, ${contentType ?? 'no content type'}: ${text}. Expected ${expected}.`,
+    /json/.test(contentType ?? '')
+      ? `See the logs of the API and the function in ${target.logs}.`
+      : `A proxy or a network's sign-in page answers instead of ${target.output('ApiBaseUrl')}: open it in a browser.`,
+  );
+}

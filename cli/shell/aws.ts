@@ -1,0 +1,144 @@
+import { CommandFailed } from './failure';
+import { startCommand } from './paste';
+
+/** Milliseconds for a call with its retries: a paused database cluster may need half of it to resume. */
+const deadline = 60_000;
+
+/** Settings of AWS clients. The SDK itself reads `AWS_PROFILE`, `AWS_ENDPOINT_URL` and the like. */
+export const clientSettings = (region: string) => ({
+  region,
+  // For SQS: otherwise a queue URL's host overrides `AWS_ENDPOINT_URL`.
+  useQueueUrlAsEndpoint: false,
+});
+
+/** AWS rejected a call or did not respond; `errorName` is the SDK's, such as `ResourceNotFoundException`. */
+export class AwsCallFailed extends CommandFailed {
+  constructor(
+    readonly errorName: string,
+    message: string,
+    remedy?: string,
+  ) {
+    super(message, remedy);
+  }
+}
+
+/** An error of the SDK: `$fault` if a service rejected the call, `$response` if its response could not be parsed. */
+type SdkError = Error & {
+  readonly code?: string;
+  readonly errors?: readonly Error[];
+  readonly $fault?: 'client' | 'server';
+  readonly $response?: { readonly statusCode?: number };
+};
+
+/** Input and output of an SDK client's method: its first overload returns a promise. */
+type Call<Method> = Method extends {
+  (input: infer Input, options?: infer _Options): Promise<infer Output>;
+  (input: never, callback: never): void;
+  (input: never, options: never, callback: never): void;
+}
+  ? { readonly input: Input; readonly output: Output }
+  : never;
+
+/** Permissions that are not named like the method. */
+const permissions: Readonly<Record<string, string>> = {
+  invoke: 'InvokeFunction',
+  sendMessageBatch: 'SendMessage',
+};
+
+/**
+ * Calls a method of an SDK client with a deadline. The error quotes AWS, with a remedy if we know one.
+ *
+ * @throws AwsCallFailed
+ */
+export async function ask<
+  Client extends { readonly config: { serviceId: string } },
+  Name extends keyof Client & string,
+>(client: Client, method: Name, input: Call<Client[Name]>['input']): Promise<Call<Client[Name]>['output']> {
+  const permission = permissions[method] ?? `${method.charAt(0).toUpperCase()}${method.slice(1)}`;
+  const abortSignal = AbortSignal.timeout(deadline);
+  try {
+    // biome-ignore lint/suspicious/noExplicitAny: typed above
+    return await (client as any)[method](input, { abortSignal });
+  } catch (error) {
+    throw explain(
+      error as SdkError,
+      `${client.config.serviceId.toLowerCase()}:${permission}`,
+      abortSignal.aborted,
+    );
+  }
+}
+
+/** All pages of a method that returns a `NextToken`. */
+export async function askPages<
+  Client extends { readonly config: { serviceId: string } },
+  Name extends keyof Client & string,
+>(client: Client, method: Name, input: Call<Client[Name]>['input']): Promise<Call<Client[Name]>['output'][]> {
+  const pages: Call<Client[Name]>['output'][] = [];
+  let NextToken: string | undefined;
+  do {
+    const page = await ask(client, method, { ...(input as object), NextToken } as typeof input);
+    pages.push(page);
+    ({ NextToken } = page as { readonly NextToken?: string });
+  } while (NextToken);
+  return pages;
+}
+
+function explain(error: SdkError, action: string, isTooLate: boolean): Error {
+  const { name, message, code = '', errors, $fault, $response } = error;
+  if (isTooLate)
+    return new AwsCallFailed(
+      name,
+      `${action} timed out after ${deadline / 1_000} s.`,
+      'It may have succeeded; check before retrying.',
+    );
+  const known = remedies.find(([pattern]) => pattern.test(code) || pattern.test(name));
+  // A bug of ours.
+  if (!known && !code && !$fault && !$response) return error;
+  if ($response && (!$fault || name === 'Unknown'))
+    return new AwsCallFailed(
+      name,
+      `${action} failed: a response with status ${$response.statusCode} that is not from AWS.`,
+      networkRemedy,
+    );
+  // An AggregateError: one message for each address of the host.
+  const cause = message || errors?.map((each) => each.message).join(', ') || code;
+  const said = `${$fault ? `${name}: ` : ''}${cause.replace(/\s+/g, ' ').replace(/\.$/, '')}`;
+  return new AwsCallFailed(name, `${action} failed: ${said}.`, known?.[1].replace('ACTION', action));
+}
+
+const networkRemedy = 'Check the network, the proxy, the VPN, and AWS_ENDPOINT_URL.';
+
+/** By AWS error names, which differ between services, and Node.js error codes. */
+const remedies: readonly (readonly [RegExp, string])[] = [
+  [/^(AccessDenied|UnauthorizedOperation)/, 'Sign in with a role that has ACTION.'],
+  [
+    /^(CredentialsProviderError|TokenProviderError|ExpiredToken)/,
+    'Sign in to the account (such as "aws sso login") and name the profile in AWS_PROFILE.',
+  ],
+  [
+    // Session tokens of the global STS endpoint are not valid in opt-in regions.
+    // https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_temp_enable-regions.html
+    /^(UnrecognizedClientException|InvalidClientTokenId|InvalidAccessKeyId|AuthFailure)$/,
+    'Check AWS_PROFILE and AWS_ACCESS_KEY_ID, and that the region is enabled in the account.',
+  ],
+  [
+    // Lambda deletes the network interfaces of a function in a VPC that is idle for weeks, and its next invocation fails.
+    // https://docs.aws.amazon.com/lambda/latest/dg/functions-states.html
+    /^(ResourceNotReady|ENINotReady|CodeArtifactUserPending|ResourceConflict)Exception$/,
+    'If the function is pending, wait a minute or two and try again.',
+  ],
+  [/Thrott|^(RequestLimitExceeded|TooManyRequestsException)$/, 'Wait a minute and try again.'],
+  [/CERT|SELF_SIGNED/, 'Behind a proxy that inspects TLS, set NODE_EXTRA_CA_CERTS to its root certificate.'],
+  [/^ECONNREFUSED$/, `Start the environments of this machine (${startCommand}), or check AWS_ENDPOINT_URL.`],
+  [/^(E[A-Z_]+|TimeoutError)$/, networkRemedy],
+];
+
+/** @returns undefined if AWS rejects the call with an error of this name */
+export async function unlessRefused<T>(errorName: RegExp, call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof AwsCallFailed && errorName.test(error.errorName)) return undefined;
+    throw error;
+  }
+}

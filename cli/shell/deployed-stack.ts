@@ -1,0 +1,54 @@
+import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
+import { environments, stacksOf, type TableStack } from '../../lib/environments';
+import { ask, askPages, clientSettings, unlessRefused } from './aws';
+import { CommandFailed } from './failure';
+
+/** Every stack of the table, in order. */
+export const allStacks = (): readonly TableStack[] => environments.flatMap(stacksOf);
+
+export async function openCloudFormation(region: string): Promise<CloudFormation> {
+  const { CloudFormation } = await import('@aws-sdk/client-cloudformation');
+  // Eight attempts: all our calls are idempotent, updates by their token.
+  return new CloudFormation({ ...clientSettings(region), maxAttempts: 8 });
+}
+
+/** @returns undefined if there is no such stack */
+export async function findStack(client: CloudFormation, StackName: string): Promise<Stack | undefined> {
+  // CloudFormation has no separate error for a missing stack.
+  const answer = await unlessRefused(/^ValidationError$/, () => ask(client, 'describeStacks', { StackName }));
+  return answer?.Stacks?.[0];
+}
+
+/** @returns undefined if there is no such stack, or only a change set that was never executed */
+export async function findDeployed(client: CloudFormation, name: string): Promise<Stack | undefined> {
+  const stack = await findStack(client, name);
+  return stack?.StackStatus === 'REVIEW_IN_PROGRESS' ? undefined : stack;
+}
+
+/** @throws CommandFailed when the stack is not deployed */
+export async function requireDeployed(client: CloudFormation, name: string): Promise<Stack> {
+  const stack = await findDeployed(client, name);
+  if (stack) return stack;
+  throw new CommandFailed(
+    `This account has no stack ${name} in ${await client.config.region()}.`,
+    'Deploy it, or sign in to the account that has it.',
+  );
+}
+
+export interface StackResource {
+  readonly logicalId: string;
+  readonly type: string;
+  readonly physicalId: string;
+}
+
+/** A stack's existing resources: all pages, because DescribeStackResources returns the first 100 only. */
+export async function listResources(client: CloudFormation, StackName: string) {
+  const pages = await askPages(client, 'listStackResources', { StackName });
+  return pages
+    .flatMap(({ StackResourceSummaries = [] }) => StackResourceSummaries)
+    .flatMap(({ LogicalResourceId, ResourceType, PhysicalResourceId, ResourceStatus }): StackResource[] =>
+      LogicalResourceId && ResourceType && PhysicalResourceId && ResourceStatus !== 'DELETE_COMPLETE'
+        ? [{ logicalId: LogicalResourceId, type: ResourceType, physicalId: PhysicalResourceId }]
+        : [],
+    );
+}

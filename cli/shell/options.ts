@@ -1,0 +1,98 @@
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { environmentNamed, environments } from '../../lib/environments';
+
+/** An environment and its outputs file. */
+export interface EnvironmentOptions {
+  readonly environment: string;
+  readonly outputs: string;
+}
+
+/** Options of every command on an environment. */
+export interface CommonOptions extends EnvironmentOptions {
+  readonly json?: boolean;
+}
+
+/** Where `npm start` writes the outputs of this machine's environments, whatever folder a command runs in. */
+export const localOutputs = resolve(__dirname, '../../.local/outputs.json');
+
+export const withOutputs = (command: Command) =>
+  command
+    .addOption(
+      new Option('--outputs <file>', 'the outputs file, as written by "cdk deploy --outputs-file"')
+        .argParser(path)
+        .default(localOutputs, "this machine's"),
+    )
+    .option('--json', 'print JSON');
+
+export const withEnvironment = (command: Command) => withOutputs(command.addOption(environmentToWorkOn()));
+
+/** `--environment`, by default the first of the table. */
+export const environmentToWorkOn = () => environment('the environment').default(environments[0]?.name);
+
+/** `--environment`: one of the table, or a developer's copy, which --help does not list. */
+export function environment(description: string): Option {
+  const names = environments.map(({ name }) => name);
+  const option = new Option('--environment <name>', description).choices(names);
+  const { parseArg } = option;
+  return option.argParser((name, previous) =>
+    environmentNamed(name) ? name : parseArg?.(name, previous as never),
+  );
+}
+
+/** An option with a duration such as `90s`, read into seconds. */
+export function duration(
+  flags: `--${string} <duration>`,
+  description: string,
+  { usual, most }: { readonly usual: string; readonly most: string },
+): Option {
+  const format = `such as 90s or 5m (seconds if no unit), maximum ${most}`;
+  return new Option(flags, `${description}, ${format}`)
+    .default(parseDuration(usual), usual)
+    .argParser((text: string) => {
+      const seconds = parseDuration(text);
+      if (seconds > 0 && seconds <= parseDuration(most)) return seconds;
+      throw new InvalidArgumentError(`Give a duration ${format}.`);
+    });
+}
+
+const unitsInSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** @returns seconds; NaN if invalid */
+function parseDuration(text: string): number {
+  const [, number, unit = 's'] = /^(\d{1,9}(?:\.\d{1,6})?)(ms|[smhd])?$/.exec(text) ?? [];
+  return Number(number) * Number(unitsInSeconds[unit]);
+}
+
+/** Converts ISO 8601, or an age such as `90s` or `2h`, to ISO 8601 in UTC. */
+export function time(text: string): string {
+  const isDate = /^\d{4}-\d\d-\d\d(T|$)/.test(text);
+  // An age needs a unit: a bare number may be meant as a date.
+  const age = /[a-z]$/.test(text) ? parseDuration(text) : Number.NaN;
+  const date = new Date(isDate ? text : Date.now() - age * 1_000);
+  // Before 1970: a mistyped year, or an excessive age.
+  if (date.getTime() >= 0) return date.toISOString();
+  throw new InvalidArgumentError('Give a time such as 2026-11-20T12:00:00Z, or an age such as 2h.');
+}
+
+/** Refuses an empty path: an unset shell variable. */
+export function path(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Give a path that is not empty.');
+}
+
+/** Reads a whole number. */
+export const number = (least: number, most: number) => (text: string) => {
+  if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
+  throw new InvalidArgumentError(`Give a number from ${least} to ${most}.`);
+};
+
+/** Reads an id of the service, such as `us-xxxxx-xxxxx-xxxxxxxxxxxxxxxx`. */
+export function id(...prefixes: readonly string[]) {
+  const pattern = new RegExp(`^(${prefixes.join('|')})-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$`);
+  return (text: string): string => {
+    if (pattern.test(text)) return text;
+    const examples = prefixes.map((prefix) => `${prefix}-xxxxx-xxxxx-xxxxxxxxxxxxxxxx`);
+    throw new InvalidArgumentError(`Give an id such as ${examples.join(' or ')}.`);
+  };
+}

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { OutputName } from '../../domain/outputs';
+import { type Environment, environmentNamed, environments } from '../../lib/environments';
+import { clientSettings } from './aws';
+import { CommandFailed } from './failure';
+import { readJson } from './json';
+import type { EnvironmentOptions } from './options';
+import { inProject, startCommand, walletCommand } from './paste';
+import type { Terminal } from './terminal';
+
+/** A deployed environment, in AWS or on this machine. */
+export type Target = Awaited<ReturnType<typeof openTarget>>;
+
+export async function openTarget(
+  { environment: name, outputs: file }: EnvironmentOptions,
+  { note }: Pick<Terminal, 'note'>,
+) {
+  const outputs = readOutputs(file);
+  const environment = environmentNamed(name) as Environment;
+  const { stackId, region } = environment;
+  const stack = outputs[stackId];
+  // Only `npm start` writes it, beside the outputs.
+  const endpointsFile = join(dirname(file), 'endpoints.json');
+  const endpoints = existsSync(endpointsFile) ? readJson(endpointsFile, outputsRemedy) : undefined;
+  if (!stack && endpoints) {
+    const running = environments.filter((each) => outputs[each.stackId]).map((each) => each.name);
+    throw new CommandFailed(
+      `Environment ${name} is not running on this machine.`,
+      `Choose a running one with --environment (${running.join(', ')}), or start all: ${startCommand}`,
+    );
+  }
+  if (!stack)
+    throw new CommandFailed(
+      `${file} has no outputs of environment ${name} (stack ${stackId}). It has: ${Object.keys(outputs).join(', ') || 'none'}.`,
+      `Name the right file with --outputs, or deploy the stack: ${inProject(`npx cdk deploy ${stackId} --outputs-file FILE`)}`,
+    );
+  const missing = (what: string): never => {
+    throw new CommandFailed(
+      what,
+      endpoints ? `Restart the environments: ${startCommand}` : otherVersionRemedy,
+    );
+  };
+  return {
+    environment,
+    /** Whether it runs on this machine. */
+    local: endpoints !== undefined,
+    /** Writes to stderr. */
+    note,
+    /** A command on this environment, ready to paste into a shell. */
+    paste: (command: string) => walletCommand(command, { environment: name, outputs: file }),
+    /** Where its functions' logs are. */
+    logs: endpoints ? join(dirname(file), 'logs', name) : 'CloudWatch',
+    /** @throws CommandFailed when the stack has no such output */
+    output: (output: OutputName): string =>
+      stack[output] ?? missing(`Stack ${stackId} in ${file} has no output ${output}.`),
+    /** For outputs that only some stacks have. */
+    optionalOutput: (output: OutputName): string | undefined => stack[output],
+    /** The region's real endpoint and the SDK's usual credentials, or those of this machine. */
+    clientSettings: (service: string) => ({
+      ...clientSettings(region),
+      ...(endpoints && {
+        endpoint: endpoints[service] ?? missing(`endpoints.json has no endpoint for "${service}".`),
+        // The local services need a signature, but accept any.
+        credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+      }),
+    }),
+  };
+}
+
+export const otherVersionRemedy =
+  'The stack was deployed by another version: deploy this one, or use the command line of that version.';
+
+const outputsRemedy = `With --outputs, name the file that "cdk deploy --outputs-file" wrote, or start the environments of this machine: ${startCommand}`;
+
+/** Stack outputs by stack name: the file of `cdk deploy --outputs-file` and of `npm start`. */
+export const readOutputs = (file: string): Readonly<Record<string, Readonly<Record<string, string>>>> =>
+  Object(readJson(file, outputsRemedy));

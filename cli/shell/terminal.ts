@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline/promises';
+import { inspect } from 'node:util';
+import { printable, printableLine } from '../../domain/printable';
+
+/**
+ * Where a command writes. Results go to `result`, everything else to `note`. Both pass through `printable`: no
+ * control character of a file, a variable or a server reaches the terminal.
+ */
+export interface Terminal {
+  result(text: string): void;
+  note(text: string): void;
+  /** Returns the line typed after the question. Absent if stdin is not a terminal. */
+  ask?(question: string): Promise<string>;
+  /** Bold, if the results go to a terminal with colours. */
+  bold(text: string): string;
+  /** Red, if the results go to a terminal with colours. */
+  bad(text: string): string;
+  /** Red, if the notes go to a terminal with colours. */
+  alarm(text: string): string;
+}
+
+interface Output {
+  write(text: string): unknown;
+  /** False with `NO_COLOR` and the like. Absent for files and pipes. */
+  hasColors?(): boolean;
+}
+
+/** @param stdin answers questions if it is a terminal. @default - no questions */
+export function createTerminal(
+  stdout: Output,
+  stderr: Output,
+  stdin?: NodeJS.ReadableStream & { readonly isTTY?: boolean },
+): Terminal {
+  // Placeholder for the escape character of our styles: `printable` removes all others.
+  const esc = randomUUID();
+  const write = (output: Output, text: string) => void output.write(printable(text).replaceAll(esc, '\x1b'));
+  // Not `styleText`: it checks stdout for color support, even for text on stderr.
+  const style = (output: Output, format: 'bold' | 'red') => (text: string) => {
+    const [on, off] = inspect.colors[format] as [number, number];
+    return output.hasColors?.() ? `${esc}[${on}m${text}${esc}[${off}m` : text;
+  };
+  return {
+    result: (text) => write(stdout, `${text}\n`),
+    note: (text) => write(stderr, `${text}\n`),
+    ...(stdin?.isTTY && {
+      async ask(question: string) {
+        write(stderr, question);
+        // The input may end without a line.
+        for await (const line of createInterface({ input: stdin })) return line;
+        return '';
+      },
+    }),
+    bold: style(stdout, 'bold'),
+    bad: style(stdout, 'red'),
+    alarm: style(stderr, 'red'),
+  };
+}
+
+/** Aligned columns; the first row is the heading. */
+export function table(rows: readonly (readonly string[])[], heading: (text: string) => string): string {
+  const [first = '', ...others] = columns(rows);
+  return [heading(first), ...others].join('\n');
+}
+
+/** A line for each row, with aligned columns. */
+export function columns(table: readonly (readonly string[])[]): readonly string[] {
+  const rows = table.map((row) => row.map(printableLine));
+  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  const widths = (rows[0] ?? []).map((_, column) => width(column));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { writeRedelivery } from '../../domain/event';
+import { type Definition, environmentCommand } from '../shell/environment-command';
+import { CommandFailed, UsageError } from '../shell/failure';
+import { runOperation } from '../shell/operations';
+import { time } from '../shell/options';
+import { sendMessages } from '../shell/queue';
+import type { Terminal } from '../shell/terminal';
+import { describeEnabledWebhook, webhookOption } from './secret';
+import { eventId } from './send-event';
+
+interface RedeliverOptions {
+  readonly webhook: string;
+  readonly event?: string;
+  /** ISO 8601, UTC. */
+  readonly since?: string;
+  readonly undelivered?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** The operation's maximum. */
+const pageSize = 1_000;
+
+const redeliver: Definition<RedeliverOptions> = {
+  summary: 'deliver one event, or all since a time, to a webhook again',
+  help: `Covers events of the last 14 days that match the webhook's kinds and are not older than it: delivered, given up, or never
+sent because it was disabled. Each delivery keeps its webhook-id and is attempted for another 72 hours. The command can be
+interrupted and run again: receivers detect duplicates by the webhook-id.`,
+  async run(target, { webhook: webhookId, event, undelivered = false, dryRun = false, ...options }, print) {
+    if ((event === undefined) === (options.since === undefined))
+      throw new UsageError('Give --event or --since.');
+    if (undelivered && event) throw new UsageError('--undelivered requires --since.');
+    await describeEnabledWebhook(target, webhookId);
+
+    const until = new Date().toISOString();
+    let { since = new Date(0).toISOString() } = options;
+    let after: string | undefined;
+    let redelivered = 0;
+    for (let more = true; more; ) {
+      const query = { webhookId, eventId: event, undelivered, since, until, after, limit: pageSize };
+      const { events } = await runOperation(target, 'list-stored-events', query);
+      // SQS accepts ten messages per call.
+      for (let start = 0; start < events.length; start += 10) {
+        const batch = events.slice(start, start + 10);
+        const messages = batch.map(({ eventId }) => ({
+          body: writeRedelivery({ eventId, webhookId }),
+          // The webhook's group: its redeliveries do not delay other webhooks' events.
+          group: webhookId,
+        }));
+        if (!dryRun) await sendMessages(target, 'WebhookEventsQueueUrl', messages);
+        redelivered += batch.length;
+      }
+      ({ acceptedAt: since, eventId: after } = events.at(-1) ?? { acceptedAt: since, eventId: after });
+      more = events.length === pageSize;
+      if (more) target.note(`${redelivered} events …`);
+    }
+    if (event && redelivered === 0)
+      throw new CommandFailed(
+        `Event ${event} is not available for ${webhookId} in environment ${target.environment.name}.`,
+        `Events are kept for 14 days. The webhook must have existed when the event was sent, and include its kind: ${target.paste(`webhook show --webhook ${webhookId}`)}`,
+      );
+    print({ redelivered, dryRun }, () => `${dryRun ? 'Would redeliver' : 'Redelivered'} ${redelivered}.`);
+  },
+};
+
+export function register(program: Command, terminal: Terminal): void {
+  environmentCommand(program, terminal, 'redeliver', redeliver)
+    .requiredOption(...webhookOption)
+    .option('--event <id>', 'the event', eventId)
+    .option('--since <time>', 'all events since this time: ISO 8601, or an age such as 2h', time)
+    .option('--undelivered', 'with --since: only events that were never delivered')
+    .option('--dry-run', 'print the number of events without sending them');
+}

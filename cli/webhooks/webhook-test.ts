@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { type Attempt, writeDelivery } from '../../domain/delivery';
+import type { Webhook } from '../../domain/operations';
+import type { Definition } from '../shell/environment-command';
+import { CommandFailed } from '../shell/failure';
+import { OperationRefused, runOperation } from '../shell/operations';
+import { poll } from '../shell/poll';
+import { sendMessages } from '../shell/queue';
+import type { Target } from '../shell/target';
+import { describeEnabledWebhook } from './secret';
+
+export const testWebhook: Definition<{ readonly webhook: string }> = {
+  summary: 'send a signed test event to a webhook and print the first attempt',
+  help: `Only this webhook receives the event, whatever its kinds. The event contains no data of the organization, so it needs no
+--allow-production. A failed delivery is retried for 72 hours.`,
+  async run(target, { webhook: webhookId }, print) {
+    const webhook = await describeEnabledWebhook(target, webhookId);
+    const eventId = await sendTestEvent(target, webhook);
+    target.note(`Sent ${eventId} to ${webhook.url}. Waiting for the first attempt …`);
+    const attempt = await waitForAttempt(target, { eventId, webhookId }, { seconds: 60 });
+    const { status, durationMs, outcome } = attempt;
+    print(attempt, () => `${outcome}, status ${status ?? 'none'} after ${durationMs} ms`);
+    requireDelivered(attempt);
+  },
+};
+
+/** Uses the delivery queue: the events queue fans out to all webhooks of the organization. */
+async function sendTestEvent(target: Target, { webhookId, organizationId }: Webhook): Promise<string> {
+  const random = randomBytes(16).toString('hex');
+  const eventId = `evt_test_${random}`;
+  const date = new Date();
+  const event = { id: eventId, organizationId, kind: 'webhook.test', date, data: { webhookId } };
+  const body = JSON.stringify(event);
+  const delivery = { deliveryId: `msg_${random}`, webhookId, eventId, acceptedAt: date.getTime(), body };
+  const message = { body: writeDelivery(delivery), group: webhookId };
+  await sendMessages(target, 'WebhookDeliveryQueueUrl', [message]);
+  return eventId;
+}
+
+interface WaitOptions {
+  readonly seconds: number;
+  readonly signal?: AbortSignal;
+  /** @default - any attempt */
+  readonly isOver?: (attempt: Attempt) => boolean;
+}
+
+/** Waits for an attempt; returns the last one after the timeout. @throws CommandFailed if there is no attempt */
+export async function waitForAttempt(
+  target: Target,
+  { eventId, webhookId }: Pick<Attempt, 'eventId' | 'webhookId'>,
+  { isOver = () => true, ...options }: WaitOptions,
+): Promise<Attempt> {
+  let last: Attempt | undefined;
+  const ask = async () => {
+    try {
+      const query = { eventId, webhookId, limit: 1 };
+      [last] = (await runOperation(target, 'list-delivery-attempts', query)).attempts;
+    } catch (error) {
+      // Not fanned out yet.
+      if (!(error instanceof OperationRefused && error.code === 'event_not_found')) throw error;
+    }
+    return last && isOver(last) ? last : undefined;
+  };
+  const attempt = (await poll(ask, { every: 500, ...options })) ?? last;
+  if (attempt) return attempt;
+  const logs = `See the logs of the functions that fan out and deliver, in ${target.logs}.`;
+  throw new CommandFailed(
+    `No delivery attempt within ${options.seconds} s.`,
+    target.local
+      ? logs
+      : `The consumers may be disabled, or messages queued: ${target.paste('origin-status')}\nOtherwise: ${logs}`,
+  );
+}
+
+/** @throws CommandFailed for any outcome but `delivered`, with the remedy */
+export function requireDelivered({ outcome, reason, status }: Attempt): void {
+  if (outcome === 'delivered') return;
+  throw new CommandFailed(
+    `The receiver ${status === null ? 'did not respond' : `returned ${status}`}: ${outcome}, ${reason}.`,
+    remedies.find(([pattern]) => pattern.test(`${status ?? reason}`))?.[1],
+  );
+}
+
+/** By status, or by reason if there is none. */
+const remedies: readonly (readonly [RegExp, string])[] = [
+  [/^401$/, 'It rejected the signature: check its clock, and its secret ("wallet webhook secret").'],
+  [/^410$/, 'This disabled the webhook. Make the receiver return 2xx, then: wallet webhook enable.'],
+  [/^3\d\d$/, 'Redirects are not followed. Give the final URL: wallet webhook update --url.'],
+  [/^5\d\d$/, 'See the log of the receiver.'],
+  [/^\d+$/, 'It must return 2xx: check the path of the URL, and any proxy or firewall in front of it.'],
+  [/refused/, 'Nothing listens at the URL: start the receiver (wallet local receive), and check the port.'],
+  [/timeout/, 'It must respond within 15 s: allow the address in its firewall, see "wallet origins".'],
+  [/certificate|tls/, 'It needs a valid certificate from a public authority for the host name in the URL.'],
+  [/./, 'Check that the receiver is reachable from the internet at its URL.'],
+];

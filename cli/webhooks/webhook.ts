@@ -1,0 +1,170 @@
+import type { Command } from 'commander';
+import { disabledEvent } from '../../domain/event';
+import type { Webhook } from '../../domain/operations';
+import { type Definition, environmentCommand } from '../shell/environment-command';
+import { UsageError } from '../shell/failure';
+import { runOperation } from '../shell/operations';
+import { id } from '../shell/options';
+import { sendMessages } from '../shell/queue';
+import { columns, type Terminal, table } from '../shell/terminal';
+import { deriveSecret, eventKind, receiverUrl, webhookOption } from './secret';
+import { testWebhook } from './webhook-test';
+
+interface OfOrganization {
+  readonly organization: string;
+}
+interface OfWebhook {
+  readonly webhook: string;
+}
+interface Subscription {
+  readonly url?: string;
+  readonly kinds?: string[];
+}
+
+export function register(program: Command, terminal: Terminal): void {
+  const group = program
+    .command('webhook')
+    .usage('COMMAND [options]')
+    .summary('add, show, change, test, disable and remove webhooks')
+    .description('Manage the webhooks of organizations: their URLs, kinds of events and secrets.');
+  const ofOrganization = <Options>(name: string, definition: Definition<OfOrganization & Options>) =>
+    environmentCommand(group, terminal, name, definition).requiredOption(
+      '--organization <id>',
+      'the organization',
+      id('or'),
+    );
+  const ofWebhook = <Options>(name: string, definition: Definition<OfWebhook & Options>) =>
+    environmentCommand(group, terminal, name, definition).requiredOption(...webhookOption);
+
+  ofOrganization<Subscription>('add', {
+    summary: 'add a webhook to an organization, and print its secret',
+    help: 'The URL must be https with a public host name; on this machine also http://127.0.0.1:PORT/ ("wallet local receive").',
+    production: "a webhook sends the organization's events to another system",
+    async run(target, { organization: organizationId, url = '', kinds = null }, print) {
+      const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds });
+      const { webhookId, secretVersion } = added;
+      const again = target.paste(`webhook secret --webhook ${webhookId}`);
+      target.note(`Added ${webhookId}. To print its secret again: ${again}`);
+      const secret = await deriveSecret(target, webhookId, secretVersion);
+      print({ webhookId, secret }, () => `webhookId  ${webhookId}\nsecret     ${secret}`);
+      const kind = kinds?.[0] ?? 'wallet.created';
+      const send = `local send-event --organization ${organizationId} --kind ${kind} --data '{}'`;
+      target.note(`To send it an event: ${target.paste(send)}`);
+    },
+  })
+    .requiredOption('--url <url>', 'where to deliver events', receiverUrl)
+    .option('--kinds <kinds>', 'event kinds, separated by commas (default: all)', eventKinds);
+
+  ofOrganization('list', {
+    summary: 'list the webhooks of an organization, enabled ones first',
+    async run(target, { organization: organizationId, json }, print) {
+      const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
+      if (!json && webhooks.length === 0) return target.note(`${organizationId} has no webhooks.`);
+      const rows = webhooks.map((webhook) => {
+        const { webhookId, kinds, secretVersion, createdAt, url } = webhook;
+        return [webhookId, formatState(webhook), formatKinds(kinds), String(secretVersion), createdAt, url];
+      });
+      const heading = ['WEBHOOK', 'STATE', 'KINDS', 'SECRET', 'ADDED', 'URL'];
+      print(webhooks, () => table([heading, ...rows], terminal.bold));
+    },
+  });
+
+  ofWebhook('show', {
+    summary: 'print the organization, URL, kinds, state and secret version of a webhook',
+    async run(target, { webhook: webhookId }, print) {
+      const webhook = await runOperation(target, 'describe-webhook', { webhookId });
+      print(webhook, () => formatWebhook(webhook));
+    },
+  });
+
+  ofWebhook<Subscription & { readonly allKinds?: boolean }>('update', {
+    summary: 'change the URL or the event kinds of a webhook',
+    help: `Pending retries use the new URL. The secret does not change: rotate it twice if the new receiver must not share it with
+the old one. A disabled webhook stays disabled.`,
+    production: "the organization's events may go to another system",
+    async run(target, { webhook: webhookId, url, kinds, allKinds }, print) {
+      if (kinds ? allKinds : url === undefined && !allKinds)
+        throw new UsageError('Give --url, --kinds or --all-kinds; the last two exclude each other.');
+      const change = { webhookId, url, kinds: allKinds ? null : kinds };
+      const webhook = await runOperation(target, 'update-webhook', change);
+      print(webhook, () => formatWebhook(webhook));
+    },
+  })
+    .option('--url <url>', 'its new URL', receiverUrl)
+    .option('--kinds <kinds>', 'its new event kinds, separated by commas', eventKinds)
+    .option('--all-kinds', 'deliver events of all kinds');
+
+  ofWebhook('test', testWebhook);
+
+  ofWebhook('secret', {
+    summary: 'print the current secret of a webhook',
+    async run(target, { webhook: webhookId }, print) {
+      const { secretVersion } = await runOperation(target, 'describe-webhook', { webhookId });
+      const secret = await deriveSecret(target, webhookId, secretVersion);
+      print({ webhookId, secret, secretVersion }, () => secret);
+    },
+  });
+
+  ofWebhook<{ readonly again?: boolean }>('rotate', {
+    summary: 'give a webhook a new secret; the old one remains valid for 24 hours',
+    help: 'If the old secret has leaked, rotate twice: "--again" invalidates it at once.',
+    async run(target, { webhook: webhookId, again = false }, print) {
+      const rotated = await runOperation(target, 'rotate-webhook-secret', { webhookId, again });
+      const { secretVersion, previousSignsUntil } = rotated;
+      target.note(`Both the new and the previous secret sign until ${previousSignsUntil}.`);
+      const secret = await deriveSecret(target, webhookId, secretVersion);
+      print({ webhookId, secret, secretVersion, previousSignsUntil }, () => secret);
+    },
+  }).option('--again', 'rotate again within 24 hours: invalidates the oldest secret at once');
+
+  ofWebhook('disable', {
+    summary: 'stop deliveries to a webhook and drop pending ones',
+    help: `The organization's other webhooks receive an event of kind webhook.disabled. After "enable", "wallet redeliver" sends what it missed.`,
+    async run(target, { webhook: webhookId }, print) {
+      const disabled = await runOperation(target, 'disable-webhook', { webhookId });
+      const { organizationId, disabledReason, disabledAt } = disabled;
+      // Also if already disabled: an earlier run may have died before this. The event's id is the same.
+      const since = Date.parse(String(disabledAt));
+      const event = { webhookId, organizationId, reason: String(disabledReason), disabledAt: since };
+      const message = { body: disabledEvent(event).text, group: organizationId };
+      await sendMessages(target, 'WebhookEventsQueueUrl', [message]);
+      print(disabled, () => `${webhookId} is disabled.`);
+    },
+  });
+
+  ofWebhook('enable', {
+    summary: 'resume deliveries to a webhook',
+    help: 'It receives new events only. "wallet redeliver" sends those that it missed or that were given up.',
+    async run(target, { webhook: webhookId }, print) {
+      print(await runOperation(target, 'enable-webhook', { webhookId }), () => `${webhookId} is enabled.`);
+    },
+  });
+
+  ofWebhook('remove', {
+    summary: 'remove a webhook permanently and drop pending deliveries',
+    production: 'a removed webhook cannot be restored',
+    async run(target, { webhook: webhookId }, print) {
+      print(await runOperation(target, 'remove-webhook', { webhookId }), () => `${webhookId} is removed.`);
+    },
+  });
+}
+
+const eventKinds = (text: string): string[] => text.split(',').map(eventKind);
+
+const formatKinds = (kinds: Webhook['kinds']) => kinds?.join(',') ?? 'all';
+
+const formatState = ({ enabled, disabledReason }: Webhook) =>
+  enabled ? 'enabled' : `disabled: ${disabledReason}`;
+
+function formatWebhook(webhook: Webhook): string {
+  const since = (time: string | null) => (time ? `, since ${time}` : '');
+  return columns([
+    ['webhook', webhook.webhookId],
+    ['organization', webhook.organizationId],
+    ['url', webhook.url],
+    ['kinds', formatKinds(webhook.kinds)],
+    ['state', `${formatState(webhook)}${since(webhook.disabledAt)}`],
+    ['secret', `version ${webhook.secretVersion}${since(webhook.rotatedAt)}`],
+    ['added', webhook.createdAt],
+  ]).join('\n');
+}
