@@ -1,6 +1,6 @@
 import type { Seeded } from '../domain/operations';
 import type { Environment } from './start';
-import type { StateFolder } from './state';
+import type { StateFolder } from './state/paths';
 
 interface BannerOptions {
   readonly running: readonly Pick<Environment, 'stack' | 'outputs'>[];

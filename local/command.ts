@@ -2,14 +2,16 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Seeded } from '../domain/operations';
-import { provideAssembly } from './assembly/assembly-cache';
+import { provideAssembly } from './assembly/cache';
 import { banner } from './banner';
 import { allSettledOrThrow } from './cleanup';
 import { highestOffset, type Ports } from './ports';
 import { removePostgres } from './postgres/postgres';
 import { prepareCluster } from './restore';
 import type * as start from './start';
-import { openState, StartError, type State, type StateFolder } from './state';
+import { StartError } from './start-error';
+import { openState, type State } from './state/lock';
+import type { StateFolder } from './state/paths';
 
 export interface CommandContext {
   /** Results. */

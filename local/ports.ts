@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { StartError } from './state';
+import { StartError } from './start-error';
 
 /** Any free ports, or the usual ones plus the offset. */
 export type Ports = 'any' | { readonly offset: number };

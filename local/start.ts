@@ -1,21 +1,23 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readAssembly, type Stack, servingStacks } from './assembly/manifest';
+import { type ApiAddresses, openApiAddresses } from './aws/api-gateway/addresses';
+import { readApi } from './aws/api-gateway/api';
+import { deployStack, type StackContext } from './aws/cloudformation/deployment';
+import { createResource } from './aws/cloudformation/resource-types';
+import { createPermissions } from './aws/iam/permissions';
+import { checkRules, startEventSources } from './aws/lambda/event-source-mappings';
+import { failed, type Runtime } from './aws/lambda/instance';
+import { localCertificate } from './aws/rds/certificate';
+import { startServices } from './aws/services';
 import { allSettledOrThrow, Cleanup } from './cleanup';
-import { type ApiAddresses, openApiAddresses } from './gateway/addresses';
-import { readApi } from './gateway/api';
-import { failed, type Runtime } from './lambda/instance';
 import { openLogs } from './logs';
-import { localCertificate } from './network/certificates';
-import { createPermissions } from './permissions/permissions';
 import { type Ports, portOf, requireFreePorts } from './ports';
 import { startPostgres } from './postgres/postgres';
-import { deployStack, type StackContext } from './resources/deployment';
-import { checkRules, startEventSources } from './resources/event-sources';
-import { createResource } from './resources/table';
 import { provideDatabaseFolder } from './restore';
-import { startServices } from './services/services';
-import { StartError, type StateFolder, writeJson } from './state';
+import { StartError } from './start-error';
+import { writeJson } from './state/json';
+import type { StateFolder } from './state/paths';
 
 export interface LocalOptions {
   /** The folder of a cloud assembly. */

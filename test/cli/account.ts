@@ -3,7 +3,7 @@ import {
   type LoopbackRequest,
   type LoopbackResponse,
   startLoopbackServer,
-} from '../../local/network/loopback-server';
+} from '../../local/aws/loopback-server';
 import { readQuery, writeRefusal, writeResult } from '../support/query-protocol';
 
 /** One call of an SDK, recognized by its signature; or, with the service `api`, an unsigned request. */

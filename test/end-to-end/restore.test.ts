@@ -15,7 +15,7 @@ import type { Environment } from '../../lib/environment';
 import { readAssembly } from '../../local/assembly/manifest';
 import { removePostgres } from '../../local/postgres/postgres';
 import { type Local, startLocal } from '../../local/start';
-import { openState } from '../../local/state';
+import { openState } from '../../local/state/lock';
 import { send, walletDeletion } from '../support/api';
 import { startInProcess } from '../support/in-process';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';

@@ -1,7 +1,7 @@
-import { provideAssembly } from '../../local/assembly/assembly-cache';
-import type { Runtime } from '../../local/lambda/instance';
+import { provideAssembly } from '../../local/assembly/cache';
+import type { Runtime } from '../../local/aws/lambda/instance';
 import { startLocal } from '../../local/start';
-import { openState } from '../../local/state';
+import { openState } from '../../local/state/lock';
 import { openLocalEnvironment } from '../support/local-environment';
 import { oneOfEachAccess } from '../support/rows';
 import { type Harness, temporaryFolder } from './long-run';

@@ -9,11 +9,11 @@ import {
   type Invocation,
   type JsonResult,
   type Runtime,
-} from '../../local/lambda/instance';
+} from '../../local/aws/lambda/instance';
 
 type Handle = (invocation: Invocation) => Promise<JsonResult>;
 
-const { describe, loadHandler } = require('../../local/lambda/bootstrap.cjs') as {
+const { describe, loadHandler } = require('../../local/aws/lambda/bootstrap.cjs') as {
   describe(error: unknown, isLoading: boolean): JsonResult & { readonly ok: false };
   loadHandler(variables: Code['environment'], load: (path: string) => object, log: Code['onLog']): Handle;
 };

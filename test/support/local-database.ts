@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { clusterIn, readPassword } from '../../local/postgres/cluster';
-import { stateFolder } from '../../local/state';
+import { stateFolder } from '../../local/state/paths';
 
 /** The folder of an environment's PostgreSQL. */
 export const databaseDirectory = (stateDirectory: string, name: string): string =>

@@ -1,6 +1,6 @@
-import { startAwsServer } from '../../local/services/aws-server';
-import { createDataApi, type DataApiOptions } from '../../local/services/data-api';
-import { createKms } from '../../local/services/kms';
+import { startAwsServer } from '../../local/aws/aws-server';
+import { createKms } from '../../local/aws/kms/kms';
+import { createDataApi, type DataApiOptions } from '../../local/aws/rds/data-api-service';
 
 /** The local KMS alone. */
 export async function startKms() {

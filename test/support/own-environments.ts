@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLocal } from '../../local/start';
-import { openState } from '../../local/state';
+import { openState } from '../../local/state/lock';
 import { startInProcess } from './in-process';
 import { prepareAssembly } from './prepared-state';
 

@@ -1,8 +1,9 @@
 import { cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { provideAssembly, sources } from '../../local/assembly/assembly-cache';
+import { provideAssembly, sources } from '../../local/assembly/cache';
 import { projectRoot } from '../../local/assembly/synthesis';
-import { openState, stateFolder } from '../../local/state';
+import { openState } from '../../local/state/lock';
+import { stateFolder } from '../../local/state/paths';
 import { sharedInRun } from './once-per-run';
 import { copyWithOwners } from './postgres';
 

@@ -9,7 +9,7 @@ import { type Database, sql, type TransactionalDatabase } from '../../lambda/dat
 import { createDirectDatabase } from '../../lambda/database/direct';
 import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
-import { startDatabaseEndpoint } from '../../local/postgres/endpoint';
+import { startDatabaseEndpoint } from '../../local/aws/rds/endpoint';
 import { localClient } from './aws-client';
 import { createAuthority } from './certificates';
 import { startDataApi } from './local-services';

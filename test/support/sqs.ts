@@ -7,8 +7,8 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { sqsRecord } from '../../local/lambda/event-source';
-import { type ReceivedMessage, startQueues } from '../../local/queues/queues';
+import { sqsRecord } from '../../local/aws/lambda/event-source';
+import { type ReceivedMessage, startQueues } from '../../local/aws/sqs/queues';
 import { localClient } from './aws-client';
 
 const region = 'eu-central-1';

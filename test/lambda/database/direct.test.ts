@@ -1,6 +1,6 @@
 import { sql } from '../../../lambda/database/database';
 import { createDirectDatabase } from '../../../lambda/database/direct';
-import { startDatabaseEndpoint } from '../../../local/postgres/endpoint';
+import { startDatabaseEndpoint } from '../../../local/aws/rds/endpoint';
 import { createAuthority } from '../../support/certificates';
 import { sharedInRun } from '../../support/once-per-run';
 import type { TestPostgres } from '../../support/postgres';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { environments } from '../../../lib/environments';
 import { removePostgres } from '../../../local/postgres/postgres';
-import { stateFolder } from '../../../local/state';
+import { stateFolder } from '../../../local/state/paths';
 import { unusedPort } from '../../support/unused-port';
 import { projectRoot } from '../long-run';
 import { type Figure, interleave, type PartOptions } from './measure';

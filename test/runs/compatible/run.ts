@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NewMigration, newMigrations } from '../../../lib/checks/migrations';
-import { stateFolder } from '../../../local/state';
+import { stateFolder } from '../../../local/state/paths';
 import { startLocalCommandIn } from '../../support/local-command';
 import { startNodeIn } from '../../support/node-process';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Instance, type Runtime, startProcess } from '../../../local/lambda/instance';
-import { writeJson } from '../../../local/state';
+import { type Instance, type Runtime, startProcess } from '../../../local/aws/lambda/instance';
+import { writeJson } from '../../../local/state/json';
 
 /** Milliseconds until every process has read its orders and followed them. */
 const reactionTime = 1_000;

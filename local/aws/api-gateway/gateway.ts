@@ -1,0 +1,63 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { hasOwnHost, type LoopbackServer, listen } from '../loopback-server';
+import type { Api, FindFunction } from './api';
+import { Fault, newContext, readRequest } from './request';
+import { createRespond, renderFault } from './respond';
+
+/** A REST API and its dependencies. */
+export interface ServedApi {
+  readonly api: Api;
+  readonly findFunction: FindFunction;
+  readonly region: string;
+  /** Milliseconds since 1970. @default Date.now */
+  readonly clock?: () => number;
+}
+
+/** A gateway on 127.0.0.1 that emulates API Gateway for a regional REST API; differences: docs/operating.md. */
+export interface Gateway extends LoopbackServer {
+  /** Serves the API; earlier requests wait for this call. Call once. */
+  serve(served: ServedApi): void;
+}
+
+type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+
+/**
+ * Opens the port of an API before its resources are created: they may contain its address.
+ *
+ * @param port 0: any free one
+ * @throws (rejects) with the code EADDRINUSE if the port is in use
+ */
+export async function openGateway(port: number): Promise<Gateway> {
+  let serve: (handle: Handle) => void = () => undefined;
+  const served = new Promise<Handle>((resolve) => (serve = resolve));
+  const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
+    // A client that disconnected, or a bug.
+    served.then((handle) => handle(incoming, outgoing)).catch(() => outgoing.destroy());
+  });
+  return { ...(await listen(server, port)), serve: (api) => serve(createHandle(api)) };
+}
+
+function createHandle({ api, findFunction, region, clock = Date.now }: ServedApi): Handle {
+  const respond = createRespond(api, findFunction, clock);
+  return async (incoming, outgoing) => {
+    const context = newContext();
+    async function reply() {
+      if (!hasOwnHost(incoming)) {
+        incoming.resume();
+        throw new Fault('DEFAULT_4XX', 403, 'Forbidden');
+      }
+      return respond(await readRequest(incoming, api, context, region));
+    }
+    const { status, headers, body } = await reply().catch((error: Error) => {
+      // The client disconnected while sending.
+      if (incoming.errored) throw error;
+      const fault = error instanceof Fault ? error : new Fault('DEFAULT_5XX', 500, 'Internal server error');
+      return renderFault(fault, api, context);
+    });
+    outgoing.statusCode = status;
+    for (const [name, value] of headers) outgoing.appendHeader(name, value);
+    outgoing.setHeader('x-amzn-RequestId', context.requestId);
+    outgoing.setHeader('x-amz-apigw-id', context.extendedRequestId);
+    outgoing.end(body);
+  };
+}

@@ -1,0 +1,100 @@
+import { createHmac, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { join } from 'node:path';
+import { readJson, writeJson } from '../../state/json';
+import { AwsError, type JsonObject, requireAllowed, requiredText, serveOperations } from '../aws-server';
+import { type Authorize, allowEverything } from '../iam/permissions';
+
+export interface NewKey {
+  readonly arn: string;
+  /** Folder of the key's file. */
+  readonly directory: string;
+  /** Its file name. */
+  readonly name: string;
+  readonly keySpec: string;
+  readonly keyUsage: string;
+}
+
+/** The content of a key's file. */
+interface StoredKey {
+  readonly keySpec: string;
+  readonly keyUsage: string;
+  /** PKCS #8 in PEM for an elliptic curve, else base64. */
+  readonly material: string;
+}
+
+/** The supported specs, each with its usage. */
+const usages: Readonly<Record<string, string>> = {
+  ECC_NIST_P256: 'SIGN_VERIFY',
+  HMAC_256: 'GENERATE_VERIFY_MAC',
+  SYMMETRIC_DEFAULT: 'ENCRYPT_DECRYPT',
+};
+
+/** Bytes. https://docs.aws.amazon.com/kms/latest/APIReference/API_Sign.html, API_GenerateMac.html */
+const messageLimit = 4_096;
+
+/** A minimal KMS: GetPublicKey, Sign (ECDSA_SHA_256) and GenerateMac (HMAC_SHA_256), by key ARN or id. */
+export function createKms(authorize: Authorize = allowEverything) {
+  const keys = new Map<string, StoredKey>();
+
+  /** @throws AwsError if the key does not exist, or does not allow the caller or the operation */
+  function find(input: JsonObject, accessKeyId: string, operation: string, usage: string) {
+    const id = requiredText(input, 'KeyId');
+    const [arn, key] = [...keys].find(([arn]) => arn === id || arn.split('/').at(-1) === id) ?? [];
+    if (!arn || !key) throw new AwsError('NotFoundException', `Key '${id}' does not exist`);
+    requireAllowed(authorize({ accessKeyId, action: `kms:${operation}`, resource: arn }));
+    if (key.keyUsage === usage) return { KeyId: arn, ...key };
+    const message = `${arn} key usage is ${key.keyUsage} which is not valid for ${operation}.`;
+    throw new AwsError('InvalidKeyUsageException', message);
+  }
+
+  return {
+    serve: serveOperations({
+      GetPublicKey(input, accessKeyId) {
+        const { KeyId, ...key } = find(input, accessKeyId, 'GetPublicKey', 'SIGN_VERIFY');
+        const publicKey = createPublicKey(key.material).export({ type: 'spki', format: 'der' });
+        const PublicKey = publicKey.toString('base64');
+        return { KeyId, KeySpec: key.keySpec, KeyUsage: key.keyUsage, PublicKey };
+      },
+      Sign(input, accessKeyId) {
+        const { KeyId, material } = find(input, accessKeyId, 'Sign', 'SIGN_VERIFY');
+        const SigningAlgorithm = requireValue(input, 'SigningAlgorithm', 'ECDSA_SHA_256');
+        requireValue({ MessageType: 'RAW', ...input }, 'MessageType', 'RAW');
+        const signature = sign('sha256', messageOf(input), material);
+        return { KeyId, Signature: signature.toString('base64'), SigningAlgorithm };
+      },
+      GenerateMac(input, accessKeyId) {
+        const { KeyId, material } = find(input, accessKeyId, 'GenerateMac', 'GENERATE_VERIFY_MAC');
+        const MacAlgorithm = requireValue(input, 'MacAlgorithm', 'HMAC_SHA_256');
+        const mac = createHmac('sha256', Buffer.from(material, 'base64')).update(messageOf(input));
+        return { KeyId, Mac: mac.digest('base64'), MacAlgorithm };
+      },
+    }),
+    /** Loads or creates a key. @throws Error for an unsupported kind of key */
+    create({ arn, directory, name, keySpec, keyUsage }: NewKey): void {
+      if (usages[keySpec] !== keyUsage) {
+        throw new Error(`${arn}: keys of ${keySpec} for ${keyUsage} are not supported on this machine`);
+      }
+      const file = join(directory, `${name}.json`);
+      const key = readJson<StoredKey>(file) ?? { keySpec, keyUsage, material: generateMaterial(keySpec) };
+      writeJson(file, key);
+      keys.set(arn, key);
+    },
+  };
+}
+
+function generateMaterial(keySpec: string): string {
+  if (keySpec !== 'ECC_NIST_P256') return randomBytes(32).toString('base64');
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+}
+
+function requireValue(input: JsonObject, name: string, supported: string): string {
+  if (requiredText(input, name) === supported) return supported;
+  throw new AwsError('ValidationException', `${name} ${input[name]} is not supported: ${supported} is`);
+}
+
+function messageOf(input: JsonObject): Buffer {
+  const message = Buffer.from(requiredText(input, 'Message'), 'base64');
+  if (message.length <= messageLimit) return message;
+  throw new AwsError('ValidationException', `Message is longer than ${messageLimit} bytes`);
+}

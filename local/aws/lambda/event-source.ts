@@ -1,0 +1,97 @@
+import type { SQSEvent, SQSRecord } from 'aws-lambda';
+import type { QueueServer, ReceivedMessage } from '../sqs/queues';
+import type { InvocationResult } from './instance';
+
+/**
+ * A queue that triggers a function: `AWS::Lambda::EventSourceMapping`.
+ * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-parameters.html
+ */
+export interface EventSourceOptions {
+  readonly queues: Pick<QueueServer, 'consume'>;
+  readonly queueArn: string;
+  readonly region: string;
+  /** Maximum messages per invocation, up to 10. */
+  readonly batchSize: number;
+  /** Maximum concurrent invocations. */
+  readonly maximumConcurrency: number;
+  invoke(event: SQSEvent): Promise<InvocationResult>;
+}
+
+export type EventSource = ReturnType<typeof startEventSource>;
+
+/** Polls a queue, one poll at a time, and invokes the function, which reports failed messages, for each batch. */
+export function startEventSource(options: EventSourceOptions) {
+  const queue = options.queues.consume(options.queueArn, options.batchSize);
+  const running = new Set<Promise<void>>();
+  let isStopped = false;
+
+  async function poll(): Promise<void> {
+    while (!isStopped) {
+      if (running.size >= options.maximumConcurrency) {
+        await Promise.race(running);
+        continue;
+      }
+      const messages = await queue.next();
+      if (messages.length === 0) continue;
+      const handling = handle(messages).finally(() => running.delete(handling));
+      running.add(handling);
+    }
+  }
+
+  /** Messages that are not deleted become visible again after the visibility timeout. */
+  async function handle(messages: readonly ReceivedMessage[]): Promise<void> {
+    const result = await options.invoke({ Records: messages.map((message) => sqsRecord(message, options)) });
+    const failed = failedMessages(result, messages);
+    for (const message of messages) if (!failed.has(message.MessageId)) queue.delete(message);
+  }
+
+  const polled = poll();
+  return {
+    /** Stops polling; resolves when running invocations have completed. */
+    async stop(): Promise<void> {
+      isStopped = true;
+      queue.cancel();
+      await polled;
+      await Promise.all(running);
+    },
+  };
+}
+
+/**
+ * "Success and failure conditions": nothing reported is success; an identifier that is empty, null or unknown fails the
+ * whole batch. https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
+ */
+function failedMessages(
+  result: InvocationResult,
+  messages: readonly ReceivedMessage[],
+): ReadonlySet<unknown> {
+  const all = new Set<unknown>(messages.map(({ MessageId }) => MessageId));
+  if (!result.ok) return all;
+  const { batchItemFailures } = (result.payload ?? {}) as { batchItemFailures?: unknown };
+  const reported = [batchItemFailures ?? []].flat().map((item) => Object(item).itemIdentifier as unknown);
+  return reported.every((id) => all.has(id)) ? new Set(reported) : all;
+}
+
+/** A message as Lambda passes it to a function: https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html */
+export function sqsRecord(
+  message: ReceivedMessage,
+  { queueArn, region }: Pick<EventSourceOptions, 'queueArn' | 'region'>,
+): SQSRecord {
+  const attributes = Object.entries(message.MessageAttributes ?? {});
+  return {
+    messageId: message.MessageId,
+    receiptHandle: message.ReceiptHandle,
+    body: message.Body ?? '',
+    attributes: (message.Attributes ?? {}) as unknown as SQSRecord['attributes'],
+    messageAttributes: Object.fromEntries(
+      attributes.map(([name, { StringValue: stringValue = '', DataType = '' }]) => [
+        name,
+        { stringValue, stringListValues: [], binaryListValues: [], dataType: DataType },
+      ]),
+    ),
+    md5OfBody: message.MD5OfBody ?? '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: queueArn,
+    awsRegion: region,
+  };
+}

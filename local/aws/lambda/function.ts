@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { resolve as resolvePath } from 'node:path';
+import { LOCAL_ACCOUNT_ID } from '../../assembly/manifest';
+import {
+  type Code,
+  failed,
+  type Instance,
+  type InvocationResult,
+  type Runtime,
+  startProcess,
+} from './instance';
+
+/**
+ * The maximum event and result, in bytes of JSON.
+ * https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html (6 MB each)
+ */
+const payloadLimit = 6_291_556;
+
+export interface LocalFunctionOptions extends Code {
+  readonly name: string;
+  /** File and export, such as `index.handler`. */
+  readonly handler: string;
+  readonly timeoutSeconds: number;
+  readonly region: string;
+  /** Concurrent invocations; others wait. @default 10 */
+  readonly maxInstances?: number;
+  /** @default - a process for each instance */
+  readonly runtime?: Runtime | undefined;
+}
+
+export type LocalFunction = ReturnType<typeof startFunction>;
+
+/** A local Lambda function, run by a pool of instances. */
+export function startFunction(options: LocalFunctionOptions) {
+  const { name, region, timeoutSeconds, memoryMiB, onLog, runtime = startProcess } = options;
+  const arn = `arn:aws:lambda:${region}:${LOCAL_ACCOUNT_ID}:function:${name}`;
+  const bundleDirectory = resolvePath(options.bundleDirectory);
+  const environment = {
+    // Those that the bundles read, of
+    // https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
+    AWS_REGION: region,
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    AWS_LAMBDA_FUNCTION_NAME: name,
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    LAMBDA_TASK_ROOT: bundleDirectory,
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    TZ: 'UTC',
+    _HANDLER: options.handler,
+    ...options.environment,
+  };
+  const instances = new Set<Instance>();
+  const idle = new Set<Instance>();
+  const waiting: (() => void)[] = [];
+  let { maxInstances = 10 } = options;
+  let reserved = 0;
+  let invocations = 0;
+  let isStopped = false;
+
+  async function invoke(event: unknown): Promise<InvocationResult> {
+    const json = JSON.stringify(event ?? null);
+    if (Buffer.byteLength(json) > payloadLimit) {
+      return failed('RequestEntityTooLargeException', `Request must be smaller than ${payloadLimit} bytes`);
+    }
+    while (invocations >= maxInstances) await new Promise<void>((resume) => waiting.push(resume));
+    invocations += 1;
+    try {
+      const instance = await acquire();
+      if ('ok' in instance) return instance;
+      const result = await runWithTimeout(instance, json);
+      if (instance.isAlive()) idle.add(instance);
+      else if (!result.ok && !isStopped) onLog(result.errorMessage);
+      return result;
+    } finally {
+      invocations -= 1;
+      waiting.shift()?.();
+    }
+  }
+
+  /** Takes an idle instance or starts one. @returns a failure if it cannot start */
+  async function acquire() {
+    if (isStopped) return failed('Runtime.Stopped', `Function ${name} is stopped`);
+    const [warm] = idle;
+    if (warm) {
+      idle.delete(warm);
+      return warm;
+    }
+    const instance = await runtime({ bundleDirectory, environment, memoryMiB, onLog });
+    if ('ok' in instance) return instance;
+    instances.add(instance);
+    void instance.ended.then(() => {
+      instances.delete(instance);
+      idle.delete(instance);
+    });
+    if (isStopped) instance.kill();
+    return instance;
+  }
+
+  async function runWithTimeout(instance: Instance, event: string): Promise<InvocationResult> {
+    const awsRequestId = randomUUID();
+    const context = {
+      awsRequestId,
+      functionName: name,
+      functionVersion: '$LATEST',
+      invokedFunctionArn: arn,
+      memoryLimitInMB: String(memoryMiB),
+    };
+    const timeout = timeoutSeconds * 1_000;
+    let isTimedOut = false;
+    const timer = setTimeout(() => {
+      isTimedOut = true;
+      instance.kill();
+    }, timeout);
+    const result = await instance.invoke({ event, context, deadline: Date.now() + timeout });
+    clearTimeout(timer);
+    if (isTimedOut) {
+      const message = `Task timed out after ${timeoutSeconds.toFixed(2)} seconds`;
+      return failed('Sandbox.Timedout', `RequestId: ${awsRequestId} Error: ${message}`);
+    }
+    if (!result.ok) return result;
+    if (Buffer.byteLength(result.payload) <= payloadLimit) {
+      return { ok: true, payload: JSON.parse(result.payload) };
+    }
+    const message = `Response payload size exceeded maximum allowed payload size (${payloadLimit} bytes).`;
+    return failed('Function.ResponseSizeTooLarge', message);
+  }
+
+  return {
+    ...{ name, arn, invoke },
+    instances: () => [...instances],
+    /** Reserves concurrency: raises the maximum to the sum of all reservations. */
+    reserve(count: number) {
+      reserved += count;
+      maxInstances = Math.max(maxInstances, reserved);
+    },
+    endIdle() {
+      for (const instance of idle) instance.kill();
+      idle.clear();
+    },
+    /** Kills every instance; running, waiting and later invocations fail. */
+    async stop() {
+      isStopped = true;
+      for (const instance of instances) instance.kill();
+      await Promise.all([...instances].map(({ ended }) => ended));
+    },
+  };
+}

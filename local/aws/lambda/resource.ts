@@ -1,0 +1,61 @@
+import { arn, physicalName, resourceHash } from '../../assembly/manifest';
+import type { LocalResource, ResourceRequest, StackContext } from '../cloudformation/deployment';
+import { startFunction } from './function';
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions */
+const networkInterfaceActions = [
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:UnassignPrivateIpAddresses',
+];
+
+/** `AWS::Lambda::Function` */
+export function createFunction(
+  { logicalId, properties }: ResourceRequest,
+  context: StackContext,
+): LocalResource {
+  const { stack, services, permissions, ownVariables, logs, runtime, cleanup } = context;
+  // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html
+  const { Code, Handler, Role, LoggingConfig, Environment, Timeout = 3, MemorySize = 128 } = properties;
+  const bundleDirectory = stack.assets.get(Code.S3Key);
+  if (!bundleDirectory) throw new Error(`${logicalId}: only functions with asset code are supported.`);
+  const variables: Readonly<Record<string, string>> = Environment?.Variables ?? {};
+  const hash = resourceHash(stack, logicalId);
+  const accessKey = {
+    accessKeyId: `LOCAL${hash.slice(0, 15).toUpperCase()}`,
+    secretAccessKey: hash.slice(15, 55),
+    sessionToken: 'local',
+  };
+  const started = startFunction({
+    name: physicalName(stack, logicalId),
+    region: stack.region,
+    bundleDirectory,
+    handler: Handler,
+    environment: {
+      ...services.variables,
+      AWS_ACCESS_KEY_ID: accessKey.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: accessKey.secretAccessKey,
+      AWS_SESSION_TOKEN: accessKey.sessionToken,
+      ...Object.fromEntries(
+        Object.entries(variables).map(([name, value]) => [name, ownVariables[name] ?? String(value)]),
+      ),
+    },
+    timeoutSeconds: Timeout,
+    memoryMiB: MemorySize,
+    runtime,
+    onLog: (line) => logs.writeFunction(logicalId, line),
+  });
+  cleanup.add(() => started.stop());
+  if (LoggingConfig) {
+    const stream = arn(stack, 'logs', `log-group:${LoggingConfig.LogGroup}:log-stream:local`);
+    permissions.requireRole(logicalId, Role, ['logs:CreateLogStream', 'logs:PutLogEvents'], stream);
+  }
+  // Checks only its presence: security groups do not exist locally.
+  if ('VpcConfig' in properties) permissions.requireRole(logicalId, Role, networkInterfaceActions, '*');
+  permissions.addFunction(accessKey, Role);
+  services.functions.add({ ...started, role: Role, variables });
+  return { ref: started.name, attributes: { Arn: started.arn } };
+}

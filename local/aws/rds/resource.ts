@@ -1,0 +1,99 @@
+import { rmSync } from 'node:fs';
+import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { arn, resourceHash } from '../../assembly/manifest';
+import type { Postgres } from '../../postgres/postgres';
+import type { LocalResource, ResourceRequest, StackContext } from '../cloudformation/deployment';
+import { startDatabaseEndpoint } from './endpoint';
+
+/** `AWS::RDS::DBCluster`: a PostgreSQL with only the endpoints that the template enables. */
+export async function createCluster(
+  { logicalId, properties }: ResourceRequest,
+  context: StackContext,
+): Promise<LocalResource> {
+  const { stack, folder, services, permissions, cleanup } = context;
+  const { DBClusterIdentifier = `${stack.name}-${logicalId}`, MasterUserPassword: password } = properties;
+  // A replica or restored cluster has both in its data; here it may start empty.
+  const { DatabaseName: defaultDatabase = 'wallet', MasterUsername: username = 'wallet_owner' } = properties;
+  const postgres = await context.postgres;
+  if (await ensureDatabase(postgres, defaultDatabase, { username, password })) {
+    // Written for an earlier database.
+    for (const file of [folder.customResourcesFile, folder.messagesFile]) rmSync(file, { force: true });
+  }
+
+  const identifier = DBClusterIdentifier.toLowerCase();
+  const clusterArn = arn(stack, 'rds', `cluster:${identifier}`);
+  const resourceId = `cluster-${resourceHash(stack, logicalId).slice(0, 26).toUpperCase()}`;
+  if (properties.EnableHttpEndpoint) {
+    const { host, port } = postgres;
+    services.clusters.set(clusterArn, { host, port, database: defaultDatabase });
+  }
+  let endpoint: { readonly host: string; readonly port: number } = postgres;
+  if (properties.EnableIAMDatabaseAuthentication) {
+    const started = await startDatabaseEndpoint({
+      postgres,
+      certificate: context.certificate,
+      region: stack.region,
+      findAccessKey: permissions.findAccessKey,
+      // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.IAMPolicy.html
+      authorize: (accessKeyId, user) => {
+        const resource = arn(stack, 'rds-db', `dbuser:${resourceId}/${user}`);
+        return permissions.authorize({ accessKeyId, action: 'rds-db:connect', resource });
+      },
+      onRefusal: (reason) => context.logs.write('database-endpoint', reason),
+    });
+    cleanup.add(() => started.close());
+    endpoint = started;
+  }
+  return {
+    ref: identifier,
+    attributes: {
+      DBClusterArn: clusterArn,
+      DBClusterResourceId: resourceId,
+      'Endpoint.Address': endpoint.host,
+      'Endpoint.Port': String(endpoint.port),
+    },
+  };
+}
+
+/**
+ * Initializes a PostgreSQL like a new Aurora cluster: the role `rds_iam`, one database, and its owner, who may create
+ * roles and databases but is not a superuser.
+ *
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.MasterAccounts.html
+ *
+ * @returns whether the database is new
+ */
+export async function ensureDatabase(
+  { host, port, superuser: user, password }: Pick<Postgres, 'host' | 'port' | 'superuser' | 'password'>,
+  database: string,
+  owner: { readonly username: string; readonly password: string },
+): Promise<boolean> {
+  const client = new Client({
+    host,
+    port,
+    user,
+    password,
+    database: 'postgres',
+    connectionTimeoutMillis: 10_000,
+  });
+  const exists = async (query: string, name: string) => (await client.query(query, [name])).rowCount === 1;
+  await client.connect();
+  try {
+    const role = escapeIdentifier(owner.username);
+    for (const [name, statement] of [
+      ['rds_iam', 'create role rds_iam nologin'],
+      [owner.username, `create role ${role}`],
+    ] as const) {
+      if (!(await exists('select from pg_roles where rolname = $1', name))) await client.query(statement);
+    }
+    await client.query(
+      `alter role ${role} login createdb createrole password ${escapeLiteral(owner.password)}`,
+    );
+    await client.query(`grant rds_iam to ${role} with admin option, inherit false, set false`);
+    if (await exists('select from pg_database where datname = $1', database)) return false;
+    await client.query(`create database ${escapeIdentifier(database)} owner ${role}`);
+    return true;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,82 @@
+import { localReceiversVariable } from '../../domain/receiver-url';
+import { allSettledOrThrow, type Cleanup } from '../cleanup';
+import { startAwsServer } from './aws-server';
+import type { Authorize } from './iam/permissions';
+import { createKms } from './kms/kms';
+import type { LocalFunction } from './lambda/function';
+import { createLambdaApi } from './lambda/invoke-api';
+import { createDataApi, type DatabaseTarget } from './rds/data-api-service';
+import { createSecretsManager } from './secrets-manager/secrets-manager';
+import { startQueues } from './sqs/queues';
+
+/** A function of a stack. */
+export interface StackFunction extends LocalFunction {
+  /** ARN. */
+  readonly role: string;
+  /** As in the template. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** The local AWS services, shared by all environments. */
+export type Services = Awaited<ReturnType<typeof startServices>>;
+
+/** Starts the services on free ports of 127.0.0.1: SQS on one, all others on another. */
+export async function startServices(cleanup: Cleanup, authorize: Authorize) {
+  /** Clusters with the Data API, by ARN, and their default database. */
+  const clusters = new Map<string, Pick<DatabaseTarget, 'host' | 'port' | 'database'>>();
+  const functions: StackFunction[] = [];
+  const findFunction = (nameOrArn: string) =>
+    functions.find(({ name, arn }) => name === nameOrArn || arn === nameOrArn);
+  const keys = createKms(authorize);
+  const secrets = createSecretsManager(authorize);
+  const dataApi = createDataApi({
+    resolve: ({ resourceArn, secretArn, database }) => {
+      const cluster = clusters.get(resourceArn);
+      const secret = secrets.valueOf(secretArn);
+      if (!cluster || secret === undefined) return cluster && 'unknown-secret';
+      const { username: user, password } = JSON.parse(secret);
+      return { ...cluster, user, password, ...(database !== undefined && { database }) };
+    },
+    authorize: ({ accessKeyId, action, resourceArn, secretArn }) =>
+      authorize({ accessKeyId, action, resource: resourceArn }) ??
+      secrets.authorizeRead(accessKeyId, secretArn),
+  });
+  cleanup.add(dataApi.close);
+  const [server, queues] = await allSettledOrThrow([
+    startAwsServer({
+      'rds-data': dataApi.serve,
+      kms: keys.serve,
+      lambda: createLambdaApi(findFunction, authorize),
+      secretsmanager: secrets.serve,
+    }),
+    startQueues(authorize),
+  ]);
+  cleanup.add(() => Promise.all([server.close(), queues.stop()]));
+  const { url } = server;
+  return {
+    /** By their names in `endpoints.json`. */
+    endpoints: { 'rds-data': url, sqs: queues.url, kms: url, secretsmanager: url, lambda: url },
+    /** Variables added to every function locally. */
+    variables: {
+      AWS_ENDPOINT_URL: url,
+      AWS_ENDPOINT_URL_SQS: queues.url,
+      // Allows webhooks to the loopback address. In no template.
+      [localReceiversVariable]: 'allowed',
+      // The SDK would warn about this machine's Node.js, which may be older than Lambda's.
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+    },
+    queues,
+    keys,
+    secrets,
+    clusters,
+    functions: {
+      add: (added: StackFunction) => void functions.push(added),
+      /** By name or ARN. @throws Error if it does not exist */
+      find(nameOrArn: string): StackFunction {
+        const found = findFunction(nameOrArn);
+        if (!found) throw new Error(`Function ${nameOrArn} does not exist.`);
+        return found;
+      },
+    },
+  };
+}

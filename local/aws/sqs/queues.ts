@@ -1,0 +1,153 @@
+import { existsSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Message as SdkMessage } from '@aws-sdk/client-sqs';
+import { LOCAL_ACCOUNT_ID } from '../../assembly/manifest';
+import { readJson, writeJson } from '../../state/json';
+import { type Authorize, accessKeyIdOf, allowEverything } from '../iam/permissions';
+import { refuseForeign } from '../loopback-server';
+
+export interface Queue {
+  readonly url: string;
+  readonly arn: string;
+}
+
+export interface QueueOptions {
+  readonly name: string;
+  readonly region: string;
+  /** As in SQS's `CreateQueue`: `VisibilityTimeout`, `DelaySeconds`, `RedrivePolicy`, … */
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+export type QueueServer = Awaited<ReturnType<typeof startQueues>>;
+
+const loadEmulator = () => import('fauxqs');
+type Options = Parameters<Awaited<ReturnType<typeof loadEmulator>>['buildApp']>[0];
+type Stores = Required<NonNullable<Options>>['stores'];
+type Store = Stores['sqsStore'];
+type Message = Parameters<ReturnType<Store['createQueue']>['enqueue']>[0];
+interface StoreClass {
+  new (): Store;
+  createMessage(body: string, attributes: object, delaySeconds: number): Message;
+}
+
+type CreateQueue = (input: object, store: Store, request: object) => { readonly QueueUrl: string };
+type ReceiveMessage = (
+  input: object,
+  store: Store,
+) => Promise<{ readonly Messages?: readonly ReceivedMessage[] }>;
+
+/** A message as `ReceiveMessage` returns it. */
+export type ReceivedMessage = SdkMessage & { readonly MessageId: string; readonly ReceiptHandle: string };
+
+interface SavedMessage extends Pick<Message, 'body'> {
+  readonly queue: string;
+  readonly attributes: Message['messageAttributes'];
+  /** Milliseconds since 1970. */
+  readonly notBefore: number;
+}
+
+/** Characters that SQS rejects in a message. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
+const refusedCharacter = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
+
+/** Starts an SQS emulator on a free port of 127.0.0.1. Messages are stored in memory. Requests from web pages are refused. */
+export async function startQueues(authorize: Authorize = allowEverything) {
+  const { buildApp } = await loadEmulator();
+  const { SqsStore } = await emulatorModule<{ SqsStore: StoreClass }>('sqsStore.js');
+  const { createQueue } = await emulatorModule<{ createQueue: CreateQueue }>('actions/createQueue.js');
+  const { receiveMessage } = await emulatorModule<{ receiveMessage: ReceiveMessage }>(
+    'actions/receiveMessage.js',
+  );
+  // The emulator rejects characters beyond U+FFFF, such as emoji.
+  const types = await emulatorModule<{ INVALID_MESSAGE_BODY_CHAR: RegExp }>('sqsTypes.js');
+  types.INVALID_MESSAGE_BODY_CHAR.test = (text) => refusedCharacter.test(text);
+  const store = new SqsStore();
+  // Queue URLs contain the request's host: the default, `sqs.REGION.localhost`, does not resolve on many machines.
+  store.host = '';
+  // Not `startFauxqs`: it listens on every interface.
+  const app = buildApp({ logger: false, stores: { sqsStore: store } as Stores });
+  app.addHook('onRequest', async (request, reply) => {
+    if (refuseForeign(request.raw, reply.raw)) reply.hijack();
+  });
+  app.addHook('preHandler', async ({ headers, body }, reply) => {
+    const queue = store.getQueue((body as { QueueUrl?: string } | undefined)?.QueueUrl ?? '');
+    if (!queue) return;
+    const accessKeyId = accessKeyIdOf(headers.authorization);
+    const action = actionOf(String(headers['x-amz-target']));
+    const message = authorize({ accessKeyId, action, resource: queue.arn });
+    if (message === undefined) return;
+    // SQS's error for a denied call: https://github.com/aws/serverless-application-model/issues/3633
+    return reply
+      .code(403)
+      .header('x-amzn-query-error', 'AccessDenied;Sender')
+      .send({ __type: 'com.amazon.coral.service#AccessDeniedException', message });
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+
+  return {
+    /** Endpoint for AWS SDKs. */
+    url,
+    /** @throws Error with SQS's reason if it rejects the queue */
+    createQueue({ name, region, attributes: Attributes }: QueueOptions): Queue {
+      const authorization = `Credential=local/20260101/${region}/sqs/aws4_request`;
+      const headers = { authorization, host: new URL(url).host };
+      const { QueueUrl } = createQueue({ QueueName: name, Attributes }, store, { headers });
+      return { url: QueueUrl, arn: `arn:aws:sqs:${region}:${LOCAL_ACCOUNT_ID}:${name}` };
+    },
+    /** Receives messages for a function: `next` waits for up to 20 s, or until `cancel`. */
+    consume(queueArn: string, MaxNumberOfMessages: number) {
+      const queue = store.getQueueByArn(queueArn);
+      if (!queue) throw new Error(`The queue ${queueArn} does not exist.`);
+      const MessageSystemAttributeNames = ['All'];
+      const input = { QueueUrl: queue.url, MaxNumberOfMessages, MessageSystemAttributeNames };
+      return {
+        next: async () => (await receiveMessage({ ...input, WaitTimeSeconds: 20 }, store)).Messages ?? [],
+        delete: ({ ReceiptHandle }: ReceivedMessage) => queue.deleteMessage(ReceiptHandle),
+        cancel: () => queue.cancelWaiters(),
+      };
+    },
+    /** Saves the messages of these queues to a file. */
+    save(file: string, names: readonly string[]): void {
+      const saved = names.flatMap((queue) => {
+        const { ready = [], delayed = [], inflight = [] } = store.inspectQueue(queue)?.messages ?? {};
+        const hidden = inflight.map((each) => ({ ...each.message, delayUntil: each.visibilityDeadline }));
+        return [...ready, ...delayed, ...hidden].map(
+          ({ body, messageAttributes: attributes, delayUntil: notBefore = 0 }): SavedMessage => ({
+            queue,
+            body,
+            attributes,
+            notBefore,
+          }),
+        );
+      });
+      writeJson(file, saved);
+    },
+    /** Loads saved messages, if any, back into their queues, and deletes the file. */
+    restore(file: string): void {
+      for (const { queue, body, attributes, notBefore } of readJson<SavedMessage[]>(file) ?? []) {
+        const delaySeconds = Math.max(0, (notBefore - Date.now()) / 1_000);
+        store.getQueueByName(queue)?.enqueue(SqsStore.createMessage(body, attributes, delaySeconds));
+      }
+      rmSync(file, { force: true });
+    },
+    stop: async (): Promise<void> => app.close(),
+  };
+}
+
+/** A module that the emulator's package does not export. */
+function emulatorModule<T>(name: string): Promise<T> {
+  const file = (require.resolve.paths('fauxqs') ?? [])
+    .map((folder) => join(folder, 'fauxqs', 'dist', 'sqs', name))
+    .find((each) => existsSync(each));
+  if (!file)
+    throw new Error(`fauxqs has no dist/sqs/${name}: its version differs from package.json. Run npm ci.`);
+  return import(file);
+}
+
+/** The permission for a call: a batch needs that of the single action, which SQS's messages print in lowercase. */
+const actionOf = (target: string): string =>
+  `sqs:${target
+    .replace(/^AmazonSQS\./, '')
+    .replace(/Batch$/, '')
+    .toLowerCase()}`;

@@ -1,0 +1,108 @@
+import { statSync } from 'node:fs';
+import type { StackContext } from '../../../../local/aws/cloudformation/deployment';
+import { createResource } from '../../../../local/aws/cloudformation/resource-types';
+import { createPermissions } from '../../../../local/aws/iam/permissions';
+import { failed } from '../../../../local/aws/lambda/instance';
+import type { StackFunction } from '../../../../local/aws/services';
+import { stateFolder } from '../../../../local/state/paths';
+import { temporaryFolder } from '../../../support/temporary-folder';
+
+const temporary = temporaryFolder();
+const Role = 'arn:aws:iam::000000000000:role/Role';
+
+/** A stack on the same state as the others of a test. */
+function open(region = 'eu-central-1') {
+  const stored: { readonly arn: string; readonly value: string }[] = [];
+  const functions: StackFunction[] = [];
+  const permissions = createPermissions();
+  permissions.attachToRole(Role, { Statement: { Effect: 'Allow', Action: '*', Resource: '*' } }, 'Role');
+  const folder = stateFolder(temporary()).environment(region);
+  const context = {
+    ...{ permissions, folder, ownVariables: {} },
+    stack: { name: 'WalletEu', region, assets: new Map([['code.zip', '/nowhere']]) },
+    services: {
+      secrets: { put: (secret: { arn: string; value: string }) => stored.push(secret) },
+      functions: {
+        add: (added: StackFunction) => functions.push(added),
+        find: (sought: string) => functions.find(({ arn }) => arn === sought),
+      },
+    },
+    cleanup: { add: () => undefined },
+  } as unknown as StackContext;
+  const make = (logicalId: string, type: string, properties: object = {}) =>
+    createResource({ logicalId, type, properties: { ...properties } }, context);
+  return { context, permissions, folder, stored, make };
+}
+
+it.each([
+  ['AWS::DynamoDB::Table', {}, 'WalletEu, X: AWS::DynamoDB::Table is not supported on this machine.'],
+  ['AWS::SQS::Queue', { FifoQueue: true }, 'WalletEu, X: FifoQueue of AWS::SQS::Queue is not supported'],
+  ['AWS::Lambda::Function', { Code: { ZipFile: 'x' } }, 'only functions with asset code are supported'],
+])('refuses %s with %j, by name', async (type, properties, message) => {
+  await expect(open().make('X', type, properties)).rejects.toThrow(message);
+});
+
+it('enforces the policy of a queue', async () => {
+  const { permissions, make } = open();
+  const Queues = ['http://127.0.0.1/000000000000/queue'];
+  const Statement = { Effect: 'Deny', Action: '*', Resource: '*', Principal: '*' };
+  await make('P', 'AWS::SQS::QueuePolicy', { Queues, PolicyDocument: { Statement } });
+  const queueArn = 'arn:aws:sqs:eu-central-1:000000000000:queue';
+  expect(permissions.authorizeRole(Role, 'sqs:SendMessage', queueArn)).toContain('with an explicit deny');
+});
+
+it('generates a secret once for each environment, and only its owner can read it', async () => {
+  const template = { SecretStringTemplate: '{"username":"wallet_owner"}', GenerateStringKey: 'password' };
+  const [first, again, other] = [open(), open(), open('me-central-1')];
+  for (const { make } of [first, again, other]) {
+    const GenerateSecretString = { ...template, PasswordLength: 40 };
+    await make('Master', 'AWS::SecretsManager::Secret', { GenerateSecretString });
+  }
+  expect(again.stored).toEqual(first.stored);
+  expect(other.stored[0]?.value).not.toBe(first.stored[0]?.value);
+  const password = expect.stringMatching(/^\w{40}$/);
+  expect(JSON.parse(first.stored[0]?.value ?? '')).toEqual({ username: 'wallet_owner', password });
+  expect(statSync(first.folder.secretsFile).mode & 0o077).toBe(0);
+});
+
+describe('a custom resource', () => {
+  /** Applies it in a new start, with a handler that returns this. */
+  async function apply(properties: object, returned: object | Error = { PhysicalResourceId: 'keys' }) {
+    const { context, make } = open();
+    const events: object[] = [];
+    const code = { Code: { S3Key: 'code.zip' }, Handler: 'index.handler', Role };
+    const { attributes } = await make('Handler', 'AWS::Lambda::Function', code);
+    const Environment = { Variables: { USER_ON_EVENT_FUNCTION_ARN: attributes.Arn } };
+    const framework = await make('Framework', 'AWS::Lambda::Function', { ...code, Environment });
+    Object.assign(context.services.functions.find(attributes.Arn), {
+      async invoke(event: object) {
+        events.push(event);
+        return returned instanceof Error
+          ? failed('Error', returned.message)
+          : { ok: true, payload: returned };
+      },
+    });
+    const made = make('Keys', 'Custom::Keys', { ServiceToken: framework.attributes.Arn, ...properties });
+    return { resource: await made.catch((error: Error) => error.message), events };
+  }
+
+  it('is created on the first start, then left alone until its properties change', async () => {
+    const ResourceProperties = { Arn: 'a', List: ['x'] };
+    const first = await apply(ResourceProperties, { PhysicalResourceId: 'keys', Data: { Jwks: '{}' } });
+    expect(first.resource).toEqual({ ref: 'keys', attributes: { Jwks: '{}' } });
+    expect(first.events).toMatchObject([{ RequestType: 'Create', ResourceProperties }]);
+    expect(await apply({ List: ['x'], Arn: 'a' })).toEqual({ resource: first.resource, events: [] });
+    const { resource, events } = await apply({ Arn: 'b' }, {});
+    expect(resource).toEqual({ ref: 'keys', attributes: {} });
+    const former = { PhysicalResourceId: 'keys', OldResourceProperties: ResourceProperties };
+    expect(events).toMatchObject([{ RequestType: 'Update', ...former }]);
+  });
+
+  it('fails with the reason of its handler, and is applied again by the next start', async () => {
+    const { resource } = await apply({ Arn: 'a' }, new Error('0003-broken.sql: syntax error'));
+    expect(resource).toBe('WalletEu: Create of Keys failed: 0003-broken.sql: syntax error');
+    expect((await apply({ Arn: 'a' })).events).toMatchObject([{ RequestType: 'Create' }]);
+    const update = await apply({ Arn: 'b' }, new Error('no'));
+    expect(update.resource).toMatch(/^WalletEu: Update of Keys failed: no\n.*delete it with --fresh\.$/);
+  });
+});

@@ -1,0 +1,150 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type LocalFunction,
+  type LocalFunctionOptions,
+  startFunction,
+} from '../../../../local/aws/lambda/function';
+import { startProcess } from '../../../../local/aws/lambda/instance';
+import { isAlive } from '../../../../local/processes';
+import { eventually } from '../../../support/eventually';
+import { startInProcess } from '../../../support/in-process';
+import { temporaryFolder } from '../../../support/temporary-folder';
+
+const folder = temporaryFolder();
+const functions: LocalFunction[] = [];
+afterEach(() => Promise.all(functions.splice(0).map((each) => each.stop())));
+
+/** @returns the folder of a module */
+function bundle(code: string): string {
+  const directory = mkdtempSync(join(folder(), 'function-'));
+  writeFileSync(join(directory, 'index.js'), code);
+  return directory;
+}
+
+/** @param body of a handler with `event` and `context` */
+function start(body: string, options: Partial<LocalFunctionOptions> = {}): LocalFunction {
+  const started = startFunction({
+    name: 'under-test',
+    bundleDirectory: bundle(`exports.handler = async (event, context) => { ${body} };`),
+    handler: 'index.handler',
+    environment: {},
+    timeoutSeconds: 10,
+    memoryMiB: 128,
+    region: 'eu-central-1',
+    onLog: () => {},
+    runtime: startInProcess,
+    ...options,
+  });
+  functions.push(started);
+  return started;
+}
+
+test('a process has its event, context, variables and log, and survives an error', async () => {
+  process.env.SECRET_OF_THE_PARENT = 'leaked';
+  const lines: string[] = [];
+  const echo = start(
+    `console.log("first"); if (event.fail) throw new RangeError("too far");
+     return { event, context, remaining: context.getRemainingTimeInMillis(), env: process.env, nothing: undefined };`,
+    { runtime: startProcess, environment: { TABLE: 'groups' }, onLog: (line) => lines.push(line) },
+  );
+  const result = await echo.invoke({ a: [1, 'ü', null] });
+  delete process.env.SECRET_OF_THE_PARENT;
+  expect(result).toMatchObject({
+    payload: {
+      event: { a: [1, 'ü', null] },
+      context: {
+        functionName: 'under-test',
+        invokedFunctionArn: 'arn:aws:lambda:eu-central-1:000000000000:function:under-test',
+        memoryLimitInMB: '128',
+        awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      },
+      remaining: expect.any(Number),
+      env: { TABLE: 'groups', AWS_REGION: 'eu-central-1', AWS_LAMBDA_FUNCTION_NAME: 'under-test', TZ: 'UTC' },
+    },
+  });
+  expect(JSON.stringify(result)).not.toContain('leaked');
+  const instances = echo.instances();
+  expect(await echo.invoke({ fail: true })).toEqual({
+    ok: false,
+    errorType: 'RangeError',
+    errorMessage: 'too far',
+    trace: expect.arrayContaining(['RangeError: too far']),
+  });
+  expect(echo.instances()).toEqual(instances);
+  await eventually(() => lines.length === 3);
+  expect(lines).toEqual(['first', 'first', expect.stringMatching(/^Invoke Error .*too far/)]);
+});
+
+test.each([
+  ['no export of the name', 'exports.other = 1;', 'Runtime.HandlerNotFound'],
+  ['a missing module', 'require("./absent");', 'Runtime.ImportModuleError'],
+  ['an error at load', 'throw new TypeError("no");', 'TypeError'],
+  ['a result that is not JSON', 'exports.handler = async () => 1n;', 'Runtime.MarshalError'],
+])('each invocation of code with %s fails', async (_, code, errorType) => {
+  const broken = start('', { bundleDirectory: bundle(code) });
+  for (const event of [1, 2]) expect(await broken.invoke(event)).toMatchObject({ ok: false, errorType });
+});
+
+test('instances run one invocation at a time, up to the maximum', async () => {
+  const busy = start('await new Promise(setImmediate);', { maxInstances: 1 });
+  busy.reserve(1);
+  busy.reserve(1);
+  const results = await Promise.all(Array.from({ length: 12 }, () => busy.invoke({})));
+  expect(results.every(({ ok }) => ok)).toBe(true);
+  expect(busy.instances()).toHaveLength(2);
+  busy.endIdle();
+  await eventually(() => busy.instances().length === 0);
+  expect(await busy.invoke({})).toMatchObject({ ok: true });
+});
+
+test.each([
+  [6_291_556, 0, { ok: false, errorType: 'RequestEntityTooLargeException' }],
+  [0, 6_291_555, { ok: false, errorType: 'Function.ResponseSizeTooLarge' }],
+  [6_291_554, 6_291_554, { ok: true }],
+])('an event of %i and a result of %i characters: %j', async (event, result, outcome) => {
+  const sized = start(`return "x".repeat(${result});`);
+  expect(await sized.invoke('x'.repeat(event))).toMatchObject(outcome);
+});
+
+test.each([
+  ['throws outside of the handler', 'setImmediate(() => { throw new Error("later"); })', 'exit status 1', 10],
+  [
+    'takes too much memory',
+    'const all = []; for (;;) all.push(new Array(1e6).fill(1.5))',
+    'Runtime exited',
+    10,
+  ],
+  ['loops endlessly', 'for (;;)', 'Task timed out after 1.00 seconds', 1],
+])('a process that %s is replaced', async (_, code, reason, timeoutSeconds) => {
+  const body = `if (event.crash) { ${code}; await new Promise(() => {}); } return process.pid;`;
+  const crasher = start(body, { memoryMiB: 32, timeoutSeconds, runtime: startProcess });
+  const errorMessage = expect.stringContaining(reason);
+  expect(await crasher.invoke({ crash: true })).toMatchObject({ ok: false, errorMessage });
+  const { payload: pid } = (await crasher.invoke({})) as { payload: number };
+  expect(isAlive(pid)).toBe(true);
+});
+
+test('a process that was killed while idle is replaced; stop() leaves no process', async () => {
+  const idle = start('return process.pid;', { runtime: startProcess });
+  const pidOf = async () => ((await idle.invoke({})) as { payload: number }).payload;
+  const first = await pidOf();
+  process.kill(first, 'SIGKILL');
+  await eventually(() => idle.instances().length === 0);
+  const next = await pidOf();
+  expect(next).not.toBe(first);
+  await idle.stop();
+  expect(isAlive(next)).toBe(false);
+  expect(await idle.invoke({})).toMatchObject({ errorType: 'Runtime.Stopped' });
+});
+
+test('a process exits with its parent, even when timers are pending', async () => {
+  const LAMBDA_TASK_ROOT = bundle('setInterval(() => {}, 1_000); exports.handler = () => {};');
+  const bootstrap = join(__dirname, '../../../../local/aws/lambda/bootstrap.cjs');
+  const child = fork(bootstrap, [], { env: { LAMBDA_TASK_ROOT, _HANDLER: 'index.handler' } });
+  await once(child, 'message');
+  child.disconnect();
+  await once(child, 'exit');
+});

@@ -1,0 +1,181 @@
+import {
+  BeginTransactionCommand,
+  CommitTransactionCommand,
+  ExecuteStatementCommand,
+  type ExecuteStatementCommandInput,
+  RDSDataClient,
+  RollbackTransactionCommand,
+} from '@aws-sdk/client-rds-data';
+import type { LoopbackServer } from '../../../../local/aws/loopback-server';
+import { localClient } from '../../../support/aws-client';
+import { eventually } from '../../../support/eventually';
+import { startDataApi } from '../../../support/local-services';
+import { startPostgres, type TestPostgres } from '../../../support/postgres';
+
+// What the product's own client sends is in test/contract/database.test.ts.
+
+type Input = Partial<ExecuteStatementCommandInput>;
+
+const resourceArn = 'arn:aws:rds:eu-central-1:000000000000:cluster:wallet';
+/** Secrets are named after their roles; except for the superuser, the role's name is also its password. */
+const secretOf = (role: string) => `arn:aws:secretsmanager:eu-central-1:000000000000:secret:${role}`;
+
+let postgres: TestPostgres;
+let api: LoopbackServer;
+let client: RDSDataClient;
+let caller: { resourceArn: string; secretArn: string };
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  api = await startDataApi({
+    statementMs: 1_500,
+    transactionIdleMs: 1_000,
+    resolve({ secretArn }) {
+      const user = secretArn.split(':').at(-1) ?? '';
+      if (user === 'unknown') return 'unknown-secret';
+      return { ...postgres, user, password: user === postgres.superuser ? postgres.password : user };
+    },
+  });
+  client = new RDSDataClient(localClient(api.url));
+  caller = { resourceArn, secretArn: secretOf(postgres.superuser) };
+  await execute('create table entry (id int primary key)');
+  await execute(`create role reader login password 'reader'`);
+});
+beforeEach(() => execute('truncate entry'));
+afterAll(async () => {
+  // Closing ends running statements and open transactions, or it would take too long.
+  await begin();
+  const running = execute('select pg_sleep(20)::text').catch(() => undefined);
+  await untilAsleep();
+  await api.close();
+  await running;
+  client.destroy();
+  await postgres.stop();
+});
+
+const execute = (sql: string, input: Input = {}) =>
+  client.send(new ExecuteStatementCommand({ ...caller, sql, ...input }));
+const begin = async () => (await client.send(new BeginTransactionCommand(caller))).transactionId as string;
+const commit = (transactionId: string) =>
+  client.send(new CommitTransactionCommand({ ...caller, transactionId }));
+const rollback = (transactionId: string) =>
+  client.send(new RollbackTransactionCommand({ ...caller, transactionId }));
+const insert = (id: number, transactionId?: string) =>
+  execute(`insert into entry values (${id})`, { transactionId });
+const rowOf = async (columns: string, input: Input = {}) =>
+  (await execute(`select ${columns}`, input)).records?.[0];
+const count = async () => (await rowOf('count(*) from entry'))?.[0]?.longValue;
+const untilAsleep = () =>
+  eventually(async () => {
+    const sleeping = `1 from pg_stat_activity where wait_event = 'PgSleep' and state = 'active'`;
+    expect(await rowOf(sleeping)).toBeDefined();
+  });
+const refusalOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => 'not refused',
+    ({ name, message, $metadata }) => `${$metadata.httpStatusCode} ${name}: ${message}`,
+  );
+const notFound = /^404 TransactionNotFoundException: /;
+
+it('returns integers and floating point as numbers, other types as text', async () => {
+  const columns = `null::int, true, 7::int2, 9007199254740991::int8, 10::float8, 1.50::numeric, '{"a": 1}'::jsonb`;
+  expect(await rowOf(columns)).toEqual([
+    { isNull: true },
+    { booleanValue: true },
+    { longValue: 7 },
+    { longValue: 9007199254740991 },
+    { doubleValue: 10 },
+    { stringValue: '1.50' },
+    { stringValue: '{"a": 1}' },
+  ]);
+});
+
+it('replaces parameters by values of their types, except in literals and names', async () => {
+  const columns = `pg_typeof(:int)::text, pg_typeof(:float)::text, pg_typeof(:bool)::text,
+    e'\\':int' || $$:int'$$ || $q$:int$$ ''$q$ || :text, (select t.":int" from (values (:int)) t(":int"))`;
+  const parameters = [
+    { name: 'int', value: { longValue: -7 } },
+    { name: 'float', value: { doubleValue: 1.5 } },
+    { name: 'bool', value: { booleanValue: false } },
+    { name: 'text', value: { stringValue: 'x' } },
+    { name: 'not_in_the_statement', value: undefined },
+  ];
+  expect(await rowOf(columns, { parameters })).toEqual([
+    { stringValue: 'bigint' },
+    { stringValue: 'double precision' },
+    { stringValue: 'boolean' },
+    { stringValue: `':int:int':int$$ ''x` },
+    { longValue: -7 },
+  ]);
+});
+
+const hint = { name: 'x', value: { stringValue: '1' }, typeHint: 'UUID' } as const;
+it.each<[name: string, message: string, sql: string, input?: Input]>([
+  ['SecretsError', 'The secret', 'select 1', { secretArn: secretOf('unknown') }],
+  ['DatabaseError', 'ERROR: operator does not exist: integer = text; Hint: No', `select 1 = '1'::text`],
+  ['Validation', "Multistatements aren't supported.", 'select 1; select 2'],
+  ['Validation', 'schema of ExecuteStatement is not supported', 'select 1', { schema: 'public' }],
+  ['Validation', ':x: no value is not supported. Use one of isNull, booleanValue', 'select :x'],
+  ['Validation', ':x: typeHint is not supported.', 'select :x', { parameters: [hint] }],
+  ['UnsupportedResult', 'The type of the column at is not supported.', 'select now() as at'],
+  ['UnsupportedResult', 'The result contains the number 9007199254740993.', 'select 9007199254740993'],
+  ['UnsupportedResult', 'The result exceeds', "select repeat('x', 1024) from generate_series(1, 1025)"],
+  ['UnsupportedResult', 'Packet for query is too large', "select repeat('x', 65537)"],
+  ['StatementTimeout', 'Request timed out', 'select pg_sleep(20)::text'],
+])('refuses with %sException: %s', async (name, message, sql, input = {}) => {
+  expect(await refusalOf(execute(sql, input))).toContain(`400 ${name}Exception: ${message}`);
+});
+
+it('runs a statement without session state from earlier ones', async () => {
+  const reader = { secretArn: secretOf('reader') };
+  for (const leave of [`set application_name = 'left'`, 'begin', 'select pg_advisory_lock(1)::text']) {
+    await execute(leave, reader);
+  }
+  const left = `current_user::text || current_setting('application_name') || (select count(*) from pg_locks
+    where locktype = 'advisory') || (select count(*) from pg_stat_activity where state like 'idle in%')`;
+  await eventually(async () => expect(await rowOf(left, reader)).toEqual([{ stringValue: 'reader00' }]));
+});
+
+describe('a transaction', () => {
+  it('is not found after its commit', async () => {
+    const id = await begin();
+    await insert(1, id);
+    expect(await count()).toBe(0);
+    expect(await commit(id)).toMatchObject({ transactionStatus: 'Transaction Committed' });
+    expect(await count()).toBe(1);
+    for (const late of [insert(2, id), commit(id), rollback(id)]) {
+      expect(await refusalOf(late)).toMatch(notFound);
+    }
+  });
+
+  it('in which a statement failed cannot be committed', async () => {
+    const id = await begin();
+    await insert(1, id);
+    expect(await refusalOf(insert(1, id))).toMatch(/duplicate key .*SQLState: 23505$/);
+    expect(await refusalOf(commit(id))).toMatch(/^404 .* An error of a previous call has aborted it\.$/);
+    expect(await count()).toBe(0);
+  });
+
+  it('is not found by another caller, and releases its locks when it expires', async () => {
+    const transactionId = await begin();
+    await execute('lock table entry in access exclusive mode', { transactionId });
+    const other = execute('select 1', { transactionId, secretArn: secretOf('reader') });
+    expect(await refusalOf(other)).toMatch(notFound);
+    await eventually(count);
+    expect(await refusalOf(rollback(transactionId))).toMatch(notFound);
+  });
+});
+
+it('calls fail while PostgreSQL is down, and work again afterwards; open transactions are lost', async () => {
+  const transactionId = await begin();
+  await insert(1, transactionId);
+  const running = refusalOf(execute('select pg_sleep(20)::text'));
+  await untilAsleep();
+  await postgres.kill();
+  for (const call of [running, refusalOf(execute('select 1')), refusalOf(begin())]) {
+    expect(await call).toMatch(/^504 DatabaseUnavailableException: /);
+  }
+  await postgres.restart();
+  expect(await refusalOf(commit(transactionId))).toMatch(/^(404|504) /);
+  expect(await count()).toBe(0);
+});

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { connect as tlsConnect } from 'node:tls';
+import { Signer } from '@aws-sdk/rds-signer';
+import { Client, type ClientConfig } from 'pg';
+import { type LocalCertificate, localCertificate } from '../../../../local/aws/rds/certificate';
+import { type DatabaseEndpoint, startDatabaseEndpoint } from '../../../../local/aws/rds/endpoint';
+import { ensureDatabase } from '../../../../local/aws/rds/resource';
+import { eventually } from '../../../support/eventually';
+import { startPostgres, type TestPostgres } from '../../../support/postgres';
+
+const region = 'me-central-1';
+const credentials = { accessKeyId: 'LOCALKEY', secretAccessKey: 'local-secret' };
+const sslRequest = [0, 0, 0, 8, 4, 210, 22, 47];
+const user = 'delete_user_group';
+const database = 'wallet';
+const master = { username: 'master', password: 'correct horse' };
+
+let postgres: TestPostgres;
+let certificate: LocalCertificate;
+let endpoint: DatabaseEndpoint;
+const refusals: string[] = [];
+const clients: Client[] = [];
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  certificate = await localCertificate(postgres.directory);
+  expect(await ensureDatabase(postgres, database, master)).toBe(true);
+  endpoint = await startDatabaseEndpoint({
+    postgres,
+    certificate,
+    region,
+    findAccessKey: (id) => (id === credentials.accessKeyId ? credentials : undefined),
+    authorize: (_, role) => (role === 'not_granted' ? 'no rds-db:connect' : undefined),
+    onRefusal: (reason) => refusals.push(reason),
+  });
+  // As the owner of a database in Aurora, who may create roles.
+  const owner = await signIn({ user: master.username, password: master.password });
+  await owner.query(`
+    create role handlers nologin;
+    grant rds_iam to handlers;
+    create role ${user} login in role handlers password 'unused';
+    create role not_granted login in role handlers;
+    create role by_password login password 'correct';
+    create table entry (id int)`);
+});
+afterEach(async () => {
+  refusals.length = 0;
+  await Promise.all(clients.splice(0).map((client) => client.end().catch(() => undefined)));
+});
+afterAll(async () => {
+  // Closing disconnects clients, or it would never end.
+  const connected = connect(endpoint.port, '127.0.0.1').on('error', () => undefined);
+  await once(connected, 'connect');
+  await endpoint.close();
+  await postgres.stop();
+});
+
+async function signIn(config: ClientConfig): Promise<Client> {
+  const { host, port } = endpoint;
+  const client = new Client({ host, port, database, ssl: { ca: certificate.cert }, ...config });
+  client.on('error', () => undefined);
+  await client.connect();
+  clients.push(client);
+  return client;
+}
+
+const token = (username: string): Promise<string> =>
+  new Signer({ hostname: endpoint.host, port: endpoint.port, region, username, credentials }).getAuthToken();
+const signInByToken = async () => signIn({ user, password: await token(user) });
+
+test('the certificate is created once, and only its owner can read the key', async () => {
+  expect(await localCertificate(postgres.directory)).toEqual(certificate);
+  expect(statSync(join(postgres.directory, 'localhost-key.pem')).mode & 0o077).toBe(0);
+});
+
+test('the database is created once, and its owner is not a superuser', async () => {
+  expect(await ensureDatabase(postgres, database, master)).toBe(false);
+  const owner = await signIn({ user: master.username, password: master.password });
+  await expect(owner.query('alter system set fsync = off')).rejects.toThrow('permission denied');
+  await expect(owner.query('select * from pg_authid')).rejects.toThrow('permission denied');
+});
+
+test('a member of rds_iam signs in by a token; large statements and results are complete', async () => {
+  const text = 'ä'.repeat(4 * 1024 * 1024);
+  const query = 'select current_user as user, $1::text as text';
+  const { rows } = await (await signInByToken()).query(query, [text]);
+  expect([rows[0].user, rows[0].text === text]).toEqual([user, true]);
+});
+
+test.each<[what: string, user: string, password: string | undefined, code: string, refusals: string[]]>([
+  ['a member’s password', user, 'unused', '28000', ['unknown access key']],
+  ['no permission rds-db:connect', 'not_granted', undefined, '28000', ['no rds-db:connect']],
+  ['a token of a role that has a password', 'by_password', undefined, '28P01', []],
+  ['another password', 'by_password', 'wrong', '28P01', []],
+  ['an unknown user', 'unknown', 'correct', '28P01', []],
+])('refuses a client with %s', async (_, name, password, code, reasons) => {
+  const signingIn = signIn({ user: name, password: password ?? (await token(name)) });
+  await expect(signingIn).rejects.toMatchObject({ code });
+  expect(refusals).toEqual(reasons.map((reason) => expect.stringContaining(reason)));
+});
+
+test('refuses a client without TLS', async () => {
+  const signingIn = signIn({ user: 'by_password', password: 'correct', ssl: false });
+  await expect(signingIn).rejects.toMatchObject({ code: '28000' });
+});
+
+test('the user is, as for PostgreSQL, the last value of the name "user"', async () => {
+  const parameters = Buffer.from(['user', 'by_password', 'user', user, '', ''].join('\0'));
+  const opening = Buffer.alloc(8);
+  opening.writeInt32BE(8 + parameters.length, 0);
+  opening.writeInt32BE(196_608, 4);
+  const plain = connect(endpoint.port, '127.0.0.1', () => plain.write(Buffer.from(sslRequest)));
+  await once(plain, 'data');
+  const client = tlsConnect({ socket: plain, host: 'localhost', ca: certificate.cert });
+  client.write(Buffer.concat([opening, parameters]));
+  const [request] = (await once(client, 'data')) as [Buffer];
+  client.destroy();
+  // AuthenticationCleartextPassword: a token is requested.
+  expect([...request]).toEqual([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
+});
+
+test('a connection that sends half a startup message is closed without a response', async () => {
+  const socket = connect(endpoint.port, '127.0.0.1', () => socket.end(Buffer.from(sslRequest.slice(0, 5))));
+  const received: Buffer[] = [];
+  socket.on('data', (chunk) => received.push(chunk)).on('error', () => undefined);
+  await new Promise((resolve) => socket.on('close', resolve));
+  expect(received).toEqual([]);
+});
+
+test("a client's disconnect closes its connection to PostgreSQL", async () => {
+  await (await signInByToken()).end();
+  const observer = await signIn({ user: postgres.superuser, password: postgres.password });
+  const connections = `select from pg_stat_activity where usename = '${user}'`;
+  await eventually(async () => (await observer.query(connections)).rowCount === 0);
+});
+
+test('when PostgreSQL crashes, running statements fail, and new connections work once it is back', async () => {
+  const failed = /terminated unexpectedly|ECONNRESET/;
+  const running = expect((await signInByToken()).query('select pg_sleep(20)')).rejects.toThrow(failed);
+  await postgres.kill();
+  await running;
+  await expect(signInByToken()).rejects.toThrow(failed);
+  await postgres.restart();
+  await signInByToken();
+});

@@ -1,0 +1,152 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import { GenerateMacCommand, GetPublicKeyCommand, KMSClient, SignCommand } from '@aws-sdk/client-kms';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { allowEverything } from '../../../local/aws/iam/permissions';
+import type { InvocationResult } from '../../../local/aws/lambda/instance';
+import { type Services, startServices } from '../../../local/aws/services';
+import { Cleanup } from '../../../local/cleanup';
+import { localClient } from '../../support/aws-client';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const arn = (resource: string) => `arn:aws:${resource.replace(':', ':eu-central-1:000000000000:')}`;
+const secretArn = arn('secretsmanager:secret:owner-a1b2c3');
+const [signing, mac] = [arn('kms:key/signing'), arn('kms:key/mac')];
+
+const folder = temporaryFolder();
+const cleanup = new Cleanup();
+let services: Services;
+let url: string;
+let kms: KMSClient;
+let lambda: LambdaClient;
+let secrets: SecretsManagerClient;
+let ssm: SSMClient;
+/** Of the function `operations`. */
+let result: InvocationResult;
+const invoke = async () => result;
+
+beforeAll(async () => {
+  services = await startServices(cleanup, allowEverything);
+  url = services.endpoints.kms;
+  const configuration = localClient(url);
+  kms = new KMSClient(configuration);
+  lambda = new LambdaClient(configuration);
+  secrets = new SecretsManagerClient(configuration);
+  ssm = new SSMClient(configuration);
+  for (const client of [kms, lambda, secrets, ssm]) cleanup.add(() => client.destroy());
+  services.functions.add({ name: 'operations', arn: arn('lambda:function:operations'), invoke } as never);
+  for (const value of ['first', 'second']) services.secrets.put({ arn: secretArn, name: 'owner', value });
+});
+beforeEach(() => {
+  create(signing, 'Signing', 'ECC_NIST_P256', 'SIGN_VERIFY');
+  createMac(mac);
+});
+afterAll(() => cleanup.run());
+
+const create = (key: string, name: string, keySpec: string, keyUsage: string) =>
+  services.keys.create({ arn: key, directory: folder(), name, keySpec, keyUsage });
+const createMac = (key: string) => create(key, 'Mac', 'HMAC_256', 'GENERATE_VERIFY_MAC');
+
+const Message = Buffer.alloc(4_096);
+const sign = (KeyId: string, more: object = {}) =>
+  kms.send(new SignCommand({ KeyId, Message, SigningAlgorithm: 'ECDSA_SHA_256', ...more }));
+const generateMac = (KeyId: string) =>
+  kms.send(new GenerateMacCommand({ KeyId, Message, MacAlgorithm: 'HMAC_SHA_256' }));
+const readSecret = (SecretId: string, more: object = {}) =>
+  secrets.send(new GetSecretValueCommand({ SecretId, ...more }));
+const invokeFunction = (FunctionName: string, more: object = {}) =>
+  lambda.send(new InvokeCommand({ FunctionName, Payload: '{}', ...more }));
+
+it.each<[what: string, call: () => Promise<unknown>, name: string]>([
+  ['another service', () => ssm.send(new GetParameterCommand({ Name: 'a' })), 'UnknownOperationException'],
+  ['an unknown key', () => sign(arn('kms:key/none')), 'NotFoundException'],
+  ['a signature by a key for MACs', () => sign(mac), 'InvalidKeyUsageException'],
+  ['an algorithm', () => sign(signing, { SigningAlgorithm: 'RSASSA_PSS_SHA_256' }), 'ValidationException'],
+  ['a digest', () => sign(signing, { MessageType: 'DIGEST' }), 'ValidationException'],
+  ['a long message', () => sign(signing, { Message: Buffer.alloc(4_097) }), 'ValidationException'],
+  ['an unknown secret', () => readSecret('none'), 'ResourceNotFoundException'],
+  ['a version of a secret', () => readSecret('owner', { VersionStage: 'OLD' }), 'ValidationException'],
+  ['an unknown function', () => invokeFunction('none'), 'ResourceNotFoundException'],
+  [
+    'an asynchronous invocation',
+    () => invokeFunction('operations', { InvocationType: 'Event' }),
+    'InvalidParameterValueException',
+  ],
+])('refuses %s', async (_, call, name) => {
+  await expect(call()).rejects.toMatchObject({ name });
+});
+
+const signedFor = (service: string, operation?: string) => ({
+  authorization: `AWS4-HMAC-SHA256 Credential=k/20260101/eu-central-1/${service}/aws4_request`,
+  ...(operation && { 'x-amz-target': `TrentService.${operation}` }),
+});
+it.each<[string, Record<string, string>, string, string]>([
+  ['without a signature', {}, '{}', 'UnknownOperationException'],
+  ['for a service from the prototype', signedFor('toString'), '{}', 'UnknownOperationException'],
+  ['for an operation from the prototype', signedFor('kms', 'toString'), '{}', 'UnknownOperationException'],
+  ['for another path of Lambda', signedFor('lambda'), '{}', 'UnknownOperationException'],
+  ['with a body that is not JSON', signedFor('kms', 'Sign'), '{', 'SerializationException'],
+  ['with a body that is not an object', signedFor('kms', 'Sign'), 'null', 'ValidationException'],
+])('refuses a request %s', async (_, headers, body, name) => {
+  const response = await fetch(url, { method: 'POST', headers, body });
+  expect(response.headers.get('x-amzn-errortype')).toBe(name);
+  expect(await response.json()).toMatchObject({ __type: name, message: expect.any(String) });
+});
+
+it.each(['kms', 'sqs'] as const)('%s refuses web pages', async (service) => {
+  const { port } = new URL(services.endpoints[service]);
+  function statusOf(...headers: string[]): Promise<number | undefined> {
+    const options = { host: '127.0.0.1', port, agent: false, headers, method: 'POST' };
+    return new Promise((resolve, reject) => {
+      const outgoing = httpRequest(options, (incoming) => resolve(incoming.resume().statusCode));
+      outgoing.once('error', reject).end('{}');
+    });
+  }
+  const own = ['Host', `127.0.0.1:${port}`];
+  expect(await statusOf('Host', `rebound.example:${port}`)).toBe(403);
+  expect(await statusOf(...own, ...own)).toBe(403);
+  expect(await statusOf(...own, 'Origin', 'null')).toBe(403);
+  expect(await statusOf(...own, 'Sec-Fetch-Site', 'cross-site')).toBe(403);
+  expect(await statusOf('Host', `LocalHost:${port}`)).not.toBe(403);
+});
+
+it('leaves idle connections to the client: no request is sent on one that the server closes', async () => {
+  const { headers } = await fetch(url, { method: 'POST' });
+  // Node.js announces in `Keep-Alive: timeout=N` when its server closes an idle connection.
+  expect([headers.get('connection'), headers.get('keep-alive')]).toEqual(['keep-alive', null]);
+});
+
+it('Secrets Manager returns the latest value of a secret', async () => {
+  expect(await readSecret('owner')).toMatchObject({ ARN: secretArn, Name: 'owner', SecretString: 'second' });
+});
+
+it('KMS signs by ARN or id; the public key verifies the signature', async () => {
+  const { PublicKey = new Uint8Array() } = await kms.send(new GetPublicKeyCommand({ KeyId: signing }));
+  const key = createPublicKey({ key: Buffer.from(PublicKey), type: 'spki', format: 'der' });
+  for (const id of [signing, 'signing']) {
+    const { Signature = new Uint8Array(), KeyId } = await sign(id, { MessageType: 'RAW' });
+    expect([KeyId, verify('sha256', Message, key, Signature)]).toEqual([signing, true]);
+  }
+});
+
+it('KMS reads an existing key from a file that only its owner can read, and refuses unsupported kinds', async () => {
+  const { Mac } = await generateMac(mac);
+  createMac(arn('kms:key/again'));
+  expect((await generateMac('again')).Mac).toEqual(Mac);
+  expect(statSync(join(folder(), 'Mac.json')).mode & 0o777).toBe(0o600);
+  expect(() => create(signing, 'New', 'RSA_2048', 'SIGN_VERIFY')).toThrow('not supported');
+});
+
+it('Lambda returns the error of a function as a payload, and refuses an event that is too large', async () => {
+  const error = { errorType: 'TypeError', errorMessage: 'wrong', trace: ['at'] };
+  result = { ok: false, ...error };
+  const { FunctionError, Payload } = await invokeFunction('operations');
+  expect(FunctionError).toBe('Unhandled');
+  expect(JSON.parse(Payload?.transformToString() ?? '')).toEqual(error);
+  result = { ok: false, errorType: 'RequestEntityTooLargeException', errorMessage: 'no' };
+  await expect(invokeFunction('operations')).rejects.toMatchObject({ name: 'RequestTooLargeException' });
+});

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readJson } from '../../../local/state/json';
+import { lockHolder, openState } from '../../../local/state/lock';
+import { temporaryFolder } from '../../support/temporary-folder';
+
+const folder = temporaryFolder();
+
+it('accepts a missing folder, also the next time', () => {
+  const directory = join(folder(), 'new/deep/er');
+  openState(directory).close();
+  expect(readdirSync(directory)).toEqual(['.wallet-state']);
+  writeFileSync(join(directory, 'anything'), '');
+  openState(directory).close();
+});
+
+it('refuses a file, and a folder that has other files, which it leaves', () => {
+  const file = join(folder(), 'outputs.json');
+  writeFileSync(file, '');
+  expect(() => openState(file)).toThrow(/^ENOTDIR: .*'. Choose another state folder with --state DIR.$/);
+  expect(() => openState(folder())).toThrow('contains other files (such as outputs.json)');
+  expect(readdirSync(folder())).toEqual(['outputs.json']);
+});
+
+it('is locked until it is closed; another start reports the process id', () => {
+  const state = openState(folder());
+  expect(lockHolder(folder())).toBe(process.pid);
+  expect(() => openState(folder())).toThrow(`process ${process.pid}. Stop it`);
+  state.close();
+  expect(lockHolder(folder())).toBeUndefined();
+  expect(readdirSync(folder())).toEqual(['.wallet-state']);
+});
+
+it.each([
+  ['the process ended', 2 ** 22 + 1],
+  ['it had this id, in an earlier container', process.pid],
+])('takes over a lock when %s', (_, holder) => {
+  openState(folder()).close();
+  symlinkSync(String(holder), join(folder(), 'lock'));
+  openState(folder()).close();
+  expect(readdirSync(folder())).toEqual(['.wallet-state']);
+});
+
+it('suggests --fresh for a damaged file, and does not change it', () => {
+  const file = join(folder(), 'secrets.json');
+  expect(readJson(file)).toBeUndefined();
+  writeFileSync(file, '{');
+  expect(() => readJson(file)).toThrow(`${file} is damaged. Start over with --fresh`);
+  expect(readFileSync(file, 'utf8')).toBe('{');
+});
