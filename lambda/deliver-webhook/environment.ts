@@ -1,7 +1,7 @@
 /**
  * URLs of the queues: one for each lane, the dead-letter queue for invalid messages, and the events queue.
- * `WEBHOOK_SECRETS_KEY_ID`: the ARN of the KMS key that derives secrets. `Database.grantAccess` adds the database's
- * variables.
+ * `WEBHOOK_SECRETS_KEY_ID`: the ARN of the KMS key that derives secrets. `ENVIRONMENT`: its name, a dimension of the metrics.
+ * `Database.grantAccess` adds the database's variables.
  */
 export const variables = [
   'DELIVERY_QUEUE_URL',
@@ -9,11 +9,12 @@ export const variables = [
   'DELIVERY_DEAD_LETTER_QUEUE_URL',
   'EVENTS_QUEUE_URL',
   'WEBHOOK_SECRETS_KEY_ID',
+  'ENVIRONMENT',
 ] as const;
 
 /** The function's timeout in seconds: resuming the database (20 s), the receiver (15 s), KMS, SQS and the attempt's row. */
 export const timeoutSeconds = 75;
 
-/** Of the function's metrics, for alarms. `serviceName` is the value of the dimension `service`. */
+/** Of the function's metrics, for alarms. `serviceName` is the value of the dimension `service`, beside `environment`. */
 export const deliveryMetrics = { namespace: 'WalletWebhooks', serviceName: 'deliver-webhook' } as const;
 export type DeliveryMetric = 'Delivered' | 'Failed' | 'GivenUp' | 'Disabled' | 'Age';

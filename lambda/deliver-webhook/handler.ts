@@ -24,10 +24,14 @@ export interface Dependencies {
   readonly metrics: Metrics;
 }
 
+/** With the dimension `environment`: alarms must not count another environment's in the same account. */
+export const createMetrics = (environment: string) =>
+  new Metrics({ ...deliveryMetrics, defaultDimensions: { environment } });
+
 export function createDependencies(): Dependencies {
   const names = readVariables(variables, process.env);
   const queue = createQueues();
-  const metrics = new Metrics(deliveryMetrics);
+  const metrics = createMetrics(names.ENVIRONMENT);
   return {
     ports: {
       webhooks: createWebhooks(connectDatabase(process.env)),

@@ -10,8 +10,8 @@ export interface WebAclProps {
   readonly stage: Stage;
 }
 
-/** The firewall's dimension in the metrics of `AWS/WAFV2`. */
-export const webAclMetricName = 'WebAcl';
+/** The firewall's dimension in the metrics of `AWS/WAFV2`: unique in an account and region. */
+export const webAclMetricName = ({ name }: Environment): string => `wallet-${name}`;
 
 /** Headers with credentials, redacted in the log and in the console's request samples. */
 const SECRET_HEADERS = ['authorization', 'x-svc-useraction'];
@@ -47,7 +47,7 @@ export class WebAcl extends Construct {
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
       rules: [rateRule, ...managedRules],
-      visibilityConfig: visibility(webAclMetricName),
+      visibilityConfig: visibility(webAclMetricName(environment)),
       dataProtectionConfig: {
         dataProtections: [
           { field: { fieldType: 'SINGLE_HEADER', fieldKeys: SECRET_HEADERS }, action: 'SUBSTITUTION' },

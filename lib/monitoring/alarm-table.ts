@@ -45,7 +45,7 @@ export const alarmTable = (watched: Watched, logMetrics: LogMetrics): readonly A
 ];
 
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html */
-function apiAlarms({ api, dashboard }: Watched, { throttled }: LogMetrics): readonly AlarmRow[] {
+function apiAlarms({ environment, api, dashboard }: Watched, { throttled }: LogMetrics): readonly AlarmRow[] {
   const stage = api.restApi.deploymentStage;
   return [
     {
@@ -82,7 +82,7 @@ function apiAlarms({ api, dashboard }: Watched, { throttled }: LogMetrics): read
       metric: new Metric({
         namespace: 'AWS/WAFV2',
         metricName: 'BlockedRequests',
-        dimensionsMap: { WebACL: webAclMetricName, Region: Stack.of(api).region, Rule: 'ALL' },
+        dimensionsMap: { WebACL: webAclMetricName(environment), Region: Stack.of(api).region, Rule: 'ALL' },
         ...sum,
       }),
       threshold: 500,
@@ -122,8 +122,8 @@ function functionAlarms({ functions }: Watched): readonly AlarmRow[] {
       name: 'function-throttling',
       description: "Lambda throttled invocations: the account's limit of concurrent executions is reached.",
       metric: new MathExpression({
-        // FILL: a function that was not invoked has no data.
-        expression: throttles.map(([name]) => `FILL(${name}, 0)`).join(' + '),
+        // A sum treats missing terms as zero, here of functions that were not invoked.
+        expression: throttles.map(([name]) => name).join(' + '),
         usingMetrics: Object.fromEntries(throttles),
         period,
       }),
@@ -206,23 +206,27 @@ export const standbyReplication = (clusterIdentifier: string, sourceRegion: stri
   treatMissingData: BREACHING,
 });
 
-export const deliveryMetric = (metricName: DeliveryMetric, label?: string, statistic = 'Sum') =>
+export const deliveryMetric = (
+  { name }: Environment,
+  metricName: DeliveryMetric,
+  label?: string,
+  statistic = 'Sum',
+) =>
   new Metric({
     namespace: deliveryMetrics.namespace,
     metricName,
-    dimensionsMap: { service: deliveryMetrics.serviceName },
+    dimensionsMap: { service: deliveryMetrics.serviceName, environment: name },
     period,
     statistic,
     ...(label !== undefined && { label }),
   });
 
 /**
- * Deliveries that are given up have no alarm: the count cannot distinguish one receiver that is down for three days from many, and
- * `deliveries-failing` fires days before deliveries to everybody are given up. A queue that has been empty and untouched for six
- * hours reports nothing.
+ * A queue that has been empty and untouched for six hours reports nothing.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-monitoring-using-cloudwatch.html
  */
-function webhookAlarms({ webhooks: { events, deliveries, retries } }: Watched): readonly AlarmRow[] {
+function webhookAlarms({ environment, webhooks }: Watched): readonly AlarmRow[] {
+  const { events, deliveries, retries } = webhooks;
   const oldest = (name: string, { queue }: Webhooks['events'], minutes: number): AlarmRow => ({
     name: `oldest-message-${name}`,
     runbookAnchor: 'oldest-message',
@@ -245,8 +249,12 @@ function webhookAlarms({ webhooks: { events, deliveries, retries } }: Watched): 
       description:
         'No webhook was delivered for 30 minutes, while at least 20 attempts failed in each 15 minutes.',
       metric: new MathExpression({
-        expression: 'IF(FILL(failed, 0) >= 20 AND FILL(delivered, 0) < 1, 1, 0)',
-        usingMetrics: { failed: deliveryMetric('Failed'), delivered: deliveryMetric('Delivered') },
+        // As in `origin-unreachable`, zero if only attempts that failed were counted.
+        expression: 'IF(failed >= 20 AND 0 * failed + delivered < 1, 1, 0)',
+        usingMetrics: {
+          failed: deliveryMetric(environment, 'Failed'),
+          delivered: deliveryMetric(environment, 'Delivered'),
+        },
         period: Duration.minutes(15),
       }),
       threshold: 1,
@@ -254,10 +262,18 @@ function webhookAlarms({ webhooks: { events, deliveries, retries } }: Watched): 
       unit: '1: yes',
     },
     {
+      name: 'deliveries-given-up',
+      description: 'A delivery failed for its whole schedule, and is not attempted again.',
+      // A day, so that one receiver that stays down notifies once.
+      metric: deliveryMetric(environment, 'GivenUp').with({ period: Duration.days(1) }),
+      threshold: 1,
+      unit: 'in a day',
+    },
+    {
       name: 'webhook-disabled',
       description:
         'A receiver returned 410. Its webhook is disabled and receives nothing until an operator enables it.',
-      metric: deliveryMetric('Disabled'),
+      metric: deliveryMetric(environment, 'Disabled'),
       threshold: 1,
     },
     oldest('events', events, 15),
@@ -297,7 +313,7 @@ function originAlarms({ environment, webhookOrigin: origin, webhooks }: Watched)
     runbookAnchor: 'reserve-address-in-use',
     description: `Webhooks come from the reserve address, which is for emergencies only. Return to the primary address once it is free: ${move}.`,
     // Always in ALARM while it exists: threshold 0, missing data breaching.
-    metric: deliveryMetric('Delivered'),
+    metric: deliveryMetric(environment, 'Delivered'),
     condition: origin.reserve?.isInUse,
     threshold: 0,
     treatMissingData: BREACHING,
@@ -320,7 +336,7 @@ function originAlarms({ environment, webhookOrigin: origin, webhooks }: Watched)
           done: deliveries.queue.metricNumberOfMessagesDeleted({ period }),
           redone: retries.queue.metricNumberOfMessagesDeleted({ period }),
           inward,
-          delivered: deliveryMetric('Delivered'),
+          delivered: deliveryMetric(environment, 'Delivered'),
         },
         period,
       }),

@@ -48,15 +48,18 @@ export class Monitoring extends Construct {
       {
         title: 'Webhook attempts by outcome',
         metrics: [
-          deliveryMetric('Delivered', 'Delivered'),
-          deliveryMetric('Failed', 'Failed'),
-          deliveryMetric('GivenUp', 'Given up'),
+          deliveryMetric(environment, 'Delivered', 'Delivered'),
+          deliveryMetric(environment, 'Failed', 'Failed'),
+          deliveryMetric(environment, 'GivenUp', 'Given up'),
         ],
       },
       {
         title: 'Age of completed deliveries',
         unit: 'ms',
-        metrics: [deliveryMetric('Age', 'p50', 'p50'), deliveryMetric('Age', 'p99', 'p99')],
+        metrics: [
+          deliveryMetric(environment, 'Age', 'p50', 'p50'),
+          deliveryMetric(environment, 'Age', 'p99', 'p99'),
+        ],
       },
     ]);
   }

@@ -121,6 +121,7 @@ export class Webhooks extends Construct {
         DELIVERY_DEAD_LETTER_QUEUE_URL: deadLetters.queueUrl,
         EVENTS_QUEUE_URL: this.events.queue.queueUrl,
         WEBHOOK_SECRETS_KEY_ID: this.secretsKey.keyArn,
+        ENVIRONMENT: this.props.environment.name,
       },
       timeout: deliveryTimeout,
       network,

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import { Metrics } from '@aws-lambda-powertools/metrics';
 import { type Delivery, deliveryId, parseDelivery, writeDelivery } from '../../../domain/delivery';
 import { parseEvent } from '../../../domain/event';
 import { fail, ok } from '../../../domain/result';
 import { secretMessage, secretText } from '../../../domain/webhook-secrets';
 import type { DeliveryPorts, Receivers, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
-import { deliveryMetrics } from '../../../lambda/deliver-webhook/environment';
-import { createHandler } from '../../../lambda/deliver-webhook/handler';
+import { createHandler, createMetrics } from '../../../lambda/deliver-webhook/handler';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { retrySchedule } from '../../../lambda/deliver-webhook/retry-schedule';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
@@ -47,7 +45,7 @@ async function send(change: Partial<Delivery> = {}, queue = world.deliveries): P
 
 /** Runs one batch of a lane. */
 async function run(ports: Partial<DeliveryPorts> = {}, from = world.deliveries, second = world.retries.url) {
-  const metrics = new Metrics(deliveryMetrics);
+  const metrics = createMetrics('test');
   let emitted: Record<string, unknown> = {};
   metrics.publishStoredMetrics = () => {
     emitted = { ...metrics.serializeMetrics() };
@@ -112,7 +110,11 @@ it('a delivery posts the unchanged event, signed, and adds a row, a log line and
     { message: 'Webhook delivered', logCode: 'WEBHOOK_ATTEMPTED', ...line, retryInMs: undefined },
   ]);
   // The dimension that alarms read.
-  expect(emitted).toMatchObject({ Delivered: 1, service: 'deliver-webhook' });
+  expect(emitted).toMatchObject({
+    ...{ Delivered: 1, service: 'deliver-webhook', environment: 'test' },
+    // Alarms match the exact set.
+    _aws: { CloudWatchMetrics: [{ Dimensions: [['service', 'environment']] }] },
+  });
   expect(emitted.Age).toBeGreaterThanOrEqual(1_500);
 });
 
