@@ -13,7 +13,7 @@ const { address, reserve, support, others } = facts;
 
 document.title = `${facts.environment} · Wallet infrastructure`;
 byId('environment').textContent = facts.environment;
-byId('purpose').textContent = facts.purpose;
+byId('purpose').textContent = facts.title;
 byId('warnings').replaceChildren(...warnings(facts).map((text) => element('p', {}, text)));
 byId('address').textContent = `${address}/32`;
 byId('local').hidden = !address.startsWith('127.');
@@ -29,8 +29,8 @@ byId('contact-link').textContent = support.contact;
 const scheme = support.contact.startsWith('https:') ? '' : 'mailto:';
 byId('contact-link').setAttribute('href', scheme + support.contact);
 byId('others').hidden = others.length === 0;
-for (const { environment, purpose, url } of others)
-  byId('others').append(' ', element('a', { href: url, title: purpose, rel: 'noreferrer' }, environment));
+for (const { environment, title, url } of others)
+  byId('others').append(' ', element('a', { href: url, title, rel: 'noreferrer' }, environment));
 
 for (const format of allowListFormatNames) {
   const radio = element('input', { type: 'radio', name: 'format' });

@@ -4,7 +4,8 @@ import type { WebhookOrigin } from './allow-list';
 export interface OtherDashboard {
   /** The environment's name. */
   readonly environment: string;
-  readonly purpose: string;
+  /** The name for people. */
+  readonly title: string;
   readonly url: string;
 }
 
@@ -18,7 +19,8 @@ export interface Support {
 
 /** Public data about the environment, which the stack embeds in the page as JSON. */
 export interface DashboardFacts extends WebhookOrigin {
-  readonly purpose: string;
+  /** The name for people. */
+  readonly title: string;
   /** The AWS regions in which data is stored and processed. */
   readonly residencyRegions: readonly string[];
   readonly chains: readonly string[];

@@ -39,6 +39,22 @@ export interface Attempt {
   readonly nextAttemptAt: string | null;
 }
 
+/** The longest time between two attempts, in milliseconds. */
+export const longestDelay = 6 * 3_600_000;
+
+/**
+ * The published schedule: milliseconds from the first attempt to each. Delays double from 5 s to 6 h; the last attempt
+ * starts within 72 h of the first.
+ */
+export const retrySchedule: readonly number[] = (() => {
+  const times = [0];
+  for (let delay = 5_000; ; delay = Math.min(2 * delay, longestDelay)) {
+    const next = (times.at(-1) ?? 0) + delay;
+    if (next > 72 * 3_600_000) return times;
+    times.push(next);
+  }
+})();
+
 /** The id of an event's delivery to a webhook. It contains no full stop, the delimiter of the signed text. */
 export function deliveryId(eventId: string, webhookId: string): string {
   const digest = createHash('sha256').update(`${eventId}\n${webhookId}`).digest('hex');

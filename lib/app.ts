@@ -43,8 +43,8 @@ export function createApp(options: CreateAppOptions = {}): App {
     // Other addresses are unknown before deployment.
     const otherDashboards = environments
       .filter((other) => other !== environment)
-      .flatMap(({ name, purpose, domainNames }) =>
-        domainNames ? [{ environment: name, purpose, url: `https://${domainNames.dashboard}` }] : [],
+      .flatMap(({ name, title, domainNames }) =>
+        domainNames ? [{ environment: name, title, url: `https://${domainNames.dashboard}` }] : [],
       );
     const serving = new RegionStack(app, { environment, account, otherDashboards });
     if (validateTemplates) serving.warnOfDeprecation();

@@ -150,8 +150,11 @@ const schema = object({
   ),
   /** The CloudFormation stack's name. Never change it: that would create a second stack. */
   stackId,
-  /** For the stack's description. */
-  purpose: text(/^.{1,100}$/, 'Describe in 1 to 100 characters what the environment is for.'),
+  /** The environment's name for people: on the dashboard and in the stack's description. */
+  title: text(
+    /^.{1,40}$/,
+    'Name the environment for people in 1 to 40 characters, such as "Europe, production".',
+  ),
   /** The serving AWS region. */
   region,
   /** The AWS regions in which data may be stored or processed, including `region`. */

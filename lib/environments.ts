@@ -21,7 +21,7 @@ export const environments: readonly Environment[] = validateEnvironments([
   {
     name: 'eu',
     stackId: 'WalletEu',
-    purpose: 'production, Europe (default)',
+    title: 'Europe, production',
     region: 'eu-central-1',
     residencyRegions: ['eu-central-1', 'eu-west-1'],
     zones: ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'],
@@ -52,7 +52,7 @@ export const environments: readonly Environment[] = validateEnvironments([
   {
     name: 'uae',
     stackId: 'WalletUae',
-    purpose: 'production, United Arab Emirates',
+    title: 'UAE, production',
     region: 'me-central-1',
     residencyRegions: ['me-central-1'],
     zones: ['me-central-1a', 'me-central-1b', 'me-central-1c'],
@@ -76,7 +76,7 @@ export const environments: readonly Environment[] = validateEnvironments([
   {
     name: 'staging',
     stackId: 'WalletStaging',
-    purpose: 'staging, test funds only',
+    title: 'Staging, test funds only',
     region: 'eu-west-3',
     residencyRegions: ['eu-west-3'],
     zones: ['eu-west-3a', 'eu-west-3b', 'eu-west-3c'],
@@ -119,7 +119,7 @@ export function developerEnvironment(name: string): Environment {
       ...rest,
       name: `dev-${name}`,
       stackId: `WalletDev${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-      purpose: `trial of ${name}`,
+      title: `Trial of ${name}`,
       residencyRegions: [row.region],
       // A subnet group needs two zones. The instance and the gateway are in the first.
       zones: row.zones.slice(0, 2),

@@ -125,8 +125,8 @@ async function start(options: LocalOptions, cleanup: Cleanup) {
       const others = opened
         .filter((other) => other.stack !== stack)
         .map((other) => {
-          const { environment, purpose } = other.stack;
-          return { environment, purpose, url: other.addresses.urls.dashboard ?? '' };
+          const { environment, title } = other.stack;
+          return { environment, title, url: other.addresses.urls.dashboard ?? '' };
         });
       const context: StackContext = {
         ...{ ...part, certificate, permissions, services, runtime: options.runtime },

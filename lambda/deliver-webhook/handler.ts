@@ -1,7 +1,7 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { KMSClient } from '@aws-sdk/client-kms';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { parseDelivery, writeDelivery } from '../../domain/delivery';
+import { parseDelivery, retrySchedule, writeDelivery } from '../../domain/delivery';
 import { localReceiversVariable } from '../../domain/receiver-url';
 import { connectDatabase } from '../database/connect';
 import { bind } from '../shared/bind';
@@ -12,7 +12,6 @@ import { createWebhookSecrets } from '../webhooks/webhook-secrets';
 import { type DeliveryPorts, deliverWebhook, type Lane } from './deliver-webhook';
 import { deliveryMetrics, variables } from './environment';
 import { createReceivers } from './receivers';
-import { retrySchedule } from './retry-schedule';
 import { createWebhooks } from './webhooks-table';
 
 export interface Dependencies {

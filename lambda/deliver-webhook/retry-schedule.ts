@@ -1,3 +1,5 @@
+import { longestDelay } from '../../domain/delivery';
+
 /** The result of an attempt: the receiver's response, or why there is none. */
 export type AttemptResult =
   | {
@@ -19,21 +21,6 @@ export type NextStep =
   /** `attempt` is the number of the next one. */
   | { readonly outcome: 'failed'; readonly retryInMs: number; readonly attempt: number }
   | { readonly outcome: 'given_up' };
-
-const longestDelay = 6 * 3_600_000;
-
-/**
- * The published schedule: milliseconds from the first attempt to each. Delays double from 5 s to 6 h; the last attempt
- * starts within 72 h of the first.
- */
-export const retrySchedule: readonly number[] = (() => {
-  const times = [0];
-  for (let delay = 5_000; ; delay = Math.min(2 * delay, longestDelay)) {
-    const next = (times.at(-1) ?? 0) + delay;
-    if (next > 72 * 3_600_000) return times;
-    times.push(next);
-  }
-})();
 
 /** Maximum fraction by which a delay is shortened, to spread retries that failed together. */
 const jitter = 0.2;

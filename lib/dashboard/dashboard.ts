@@ -29,7 +29,7 @@ export class Dashboard extends Construct {
 
   constructor(scope: Construct, id: string, { environment, others, api, webhookOrigin }: DashboardProps) {
     super(scope, id);
-    const { name, deprecation } = environment;
+    const { name, title, deprecation } = environment;
     const { restApi, url } = regionalRestApi(this, {
       environment,
       name: `wallet-${name}-dashboard`,
@@ -43,7 +43,7 @@ export class Dashboard extends Construct {
     this.url = url;
     const facts: Omit<DashboardFacts, 'others'> = {
       environment: name,
-      purpose: environment.purpose,
+      title,
       region: environment.region,
       residencyRegions: environment.residencyRegions,
       chains: environment.chains,

@@ -15,8 +15,8 @@ export abstract class EnvironmentStack extends Stack {
   private readonly row: Environment;
   private readonly notices: readonly string[];
 
-  /** @param purpose of the stack, for its description */
-  constructor(scope: Construct, purpose: string, { environment, account }: EnvironmentStackProps) {
+  /** @param title of the stack, for its description */
+  constructor(scope: Construct, title: string, { environment, account }: EnvironmentStackProps) {
     const { name, stackId, region, serviceLevelAgreement, deprecation, testFundsOnly } = environment;
     const terms = `${serviceLevelAgreement ? 'with' : 'without'} a service level agreement`;
     const notices = [
@@ -33,7 +33,7 @@ export abstract class EnvironmentStack extends Stack {
     };
     super(scope, stackId, {
       env: { region, ...(account && { account }) },
-      description: [`Wallet infrastructure: ${purpose}, ${terms}.`, ...notices].join(' '),
+      description: [`Wallet infrastructure: ${title}, ${terms}.`, ...notices].join(' '),
       tags,
       terminationProtection: serviceLevelAgreement,
     });

@@ -30,7 +30,7 @@ export interface RegionStackProps extends EnvironmentStackProps {
 /** One environment of the service in one region. Shares nothing with any other stack. */
 export class RegionStack extends EnvironmentStack {
   constructor(scope: Construct, { environment, account, otherDashboards = [] }: RegionStackProps) {
-    super(scope, environment.purpose, { environment, account });
+    super(scope, environment.title, { environment, account });
 
     const operationsKey = new OperationsKey(this, 'OperationsKey', { environment });
     const { vpc } = new Network(this, 'Network', { environment });

@@ -22,7 +22,7 @@ export class StandbyStack extends EnvironmentStack {
     // Even with `restoreFrom`, its data comes from the primary.
     const { restoreFrom, ...database } = row.database;
     const environment: Environment = { ...row, stackId, region, zones, vpcCidr, database };
-    super(scope, `standby of ${environment.purpose}`, { environment, account });
+    super(scope, `standby of ${environment.title}`, { environment, account });
 
     const key = new OperationsKey(this, 'OperationsKey', { environment });
     const { vpc } = new Network(this, 'Network', { environment, isStandby: true });

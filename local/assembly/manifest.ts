@@ -37,7 +37,7 @@ export interface Stack {
   /** From its tag: `eu`. @default - the stack's name */
   readonly environment: string;
   /** As the dashboard shows it. */
-  readonly purpose: string;
+  readonly title: string;
   readonly region: string;
   readonly template: Template;
   /** Maps an asset's S3 key in the template to its folder or file. */
@@ -74,7 +74,7 @@ export function readAssembly(directory: string): Stack[] {
     return {
       ...{ name, region, template },
       environment: tags.environment ?? name,
-      purpose: purposeIn(template),
+      title: titleIn(template),
       assets: new Map(assets),
     };
   });
@@ -87,10 +87,10 @@ export const servingStacks = (stacks: readonly Stack[]): readonly Stack[] =>
   );
 
 /** Read from the dashboard function's variables, one of which contains it as JSON. */
-function purposeIn({ Resources = {} }: Partial<Template>): string {
+function titleIn({ Resources = {} }: Partial<Template>): string {
   const functions = Object.values(Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function');
   const variables = functions.map(({ Properties }) => JSON.stringify(Properties?.Environment));
-  return /\\"purpose\\":\\"([^"\\]*)/.exec(variables.join('\n'))?.[1] ?? '';
+  return /\\"title\\":\\"([^"\\]*)/.exec(variables.join('\n'))?.[1] ?? '';
 }
 
 type StackIdentity = Pick<Stack, 'name' | 'region'>;

@@ -45,6 +45,6 @@ it('are listed in the template', () => {
   }));
   const { stackOf } = require('../support/stacks') as typeof stacks;
   // A row that no other test uses: templates are shared.
-  const { Metadata } = stackOf({ ...row, purpose: 'migrations' }).only('Custom::SchemaMigration');
+  const { Metadata } = stackOf({ ...row, title: 'migrations' }).only('Custom::SchemaMigration');
   expect(Metadata.IrreversibleMigrations).toEqual({ '9999-last': 'it held secrets' });
 });

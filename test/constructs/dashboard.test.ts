@@ -52,7 +52,7 @@ it('the dashboard links those of other environments that have custom domain name
     },
     { environments: [unnamed, named], validateTemplates: false },
   );
-  const link = { environment: named.name, purpose: named.purpose, url: 'https://dashboard.example.com' };
+  const link = { environment: named.name, title: named.title, url: 'https://dashboard.example.com' };
   expect(linked).toEqual([[link], []]);
 });
 

@@ -8,7 +8,7 @@ import {
 const eu = {
   name: 'eu',
   stackId: 'WalletEu',
-  purpose: 'a test',
+  title: 'a test',
   region: 'eu-central-1',
   residencyRegions: ['eu-central-1', 'eu-west-1'],
   zones: ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'],
@@ -102,7 +102,7 @@ describe('a row', () => {
     const wrong = {
       name: 'EU',
       stackId: 'Wallet-Eu',
-      purpose: undefined,
+      title: undefined,
       region: 'cn-north-1',
       residencyRegions: ['eu-central-1', 'eu-wset-1'],
       zones: [],
@@ -141,7 +141,7 @@ describe('a row', () => {
     expect(Object.fromEntries(fields.map(({ field, value }) => [field.slice('EU.'.length), value]))).toEqual(
       wrong,
     );
-    expect(message).toContain('EU.purpose is missing. Describe in 1 to 100 characters');
+    expect(message).toContain('EU.title is missing. Name the environment for people in 1 to 40 characters');
     expect(message).toContain('EU.region is "cn-north-1". Give the code of an AWS region');
   });
 

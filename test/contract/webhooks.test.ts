@@ -1,6 +1,7 @@
 import fc from 'fast-check';
+import { retrySchedule } from '../../domain/delivery';
 import { parseEvent } from '../../domain/event';
-import { nextStep, retrySchedule } from '../../lambda/deliver-webhook/retry-schedule';
+import { nextStep } from '../../lambda/deliver-webhook/retry-schedule';
 import { expectDocumentedDelivery, openApi } from '../support/openapi';
 
 const { parameters, requestBody, responses } = openApi.webhooks.event.post;

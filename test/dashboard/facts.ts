@@ -2,7 +2,7 @@ import type { DashboardFacts } from '../../domain/dashboard';
 
 export const facts: DashboardFacts = {
   environment: 'eu',
-  purpose: 'production, Europe (default)',
+  title: 'Europe, production',
   region: 'eu-central-1',
   residencyRegions: ['eu-central-1', 'eu-west-1'],
   chains: ['mainnet', 'testnet'],
@@ -16,7 +16,7 @@ export const facts: DashboardFacts = {
     guide: 'https://docs.wallet-infrastructure.example/receivers',
   },
   others: [
-    { environment: 'uae', purpose: 'production, UAE', url: 'https://uae.wallet-infrastructure.example' },
+    { environment: 'uae', title: 'UAE, production', url: 'https://uae.wallet-infrastructure.example' },
   ],
   signatureHeaders: ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
 };
@@ -24,7 +24,7 @@ export const facts: DashboardFacts = {
 export const deprecatedFacts: DashboardFacts = {
   ...facts,
   environment: 'staging',
-  purpose: 'staging, test funds only',
+  title: 'Staging, test funds only',
   serviceLevelAgreement: false,
   testFundsOnly: true,
   deprecation: { since: '2026-11-20', sunset: '2027-06-30' },

@@ -63,7 +63,7 @@ export const newcomer: Environment = (() => {
     ...row,
     name: 'newcomer',
     stackId: 'WalletNewcomer',
-    purpose: 'production, Singapore',
+    title: 'Singapore, production',
     region: unused,
     residencyRegions: [unused],
     zones: ['a', 'b', 'c'].map((letter) => `${unused}${letter}`),

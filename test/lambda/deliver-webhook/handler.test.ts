@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
-import { type Delivery, deliveryId, parseDelivery, writeDelivery } from '../../../domain/delivery';
+import {
+  type Delivery,
+  deliveryId,
+  parseDelivery,
+  retrySchedule,
+  writeDelivery,
+} from '../../../domain/delivery';
 import { parseEvent } from '../../../domain/event';
 import { fail, ok } from '../../../domain/result';
 import { secretMessage, secretText } from '../../../domain/webhook-secrets';
 import type { DeliveryPorts, Receivers, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
 import { createHandler, createMetrics } from '../../../lambda/deliver-webhook/handler';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
-import { retrySchedule } from '../../../lambda/deliver-webhook/retry-schedule';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { expectDocumentedDelivery } from '../../support/openapi';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';

@@ -1,10 +1,6 @@
 import fc from 'fast-check';
-import {
-  type AttemptResult,
-  nextStep,
-  reasonOf,
-  retrySchedule as schedule,
-} from '../../../lambda/deliver-webhook/retry-schedule';
+import { retrySchedule as schedule } from '../../../domain/delivery';
+import { type AttemptResult, nextStep, reasonOf } from '../../../lambda/deliver-webhook/retry-schedule';
 
 const hours = 3_600_000;
 const now = Date.parse('2026-11-20T12:00:00Z');

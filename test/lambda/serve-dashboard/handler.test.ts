@@ -4,7 +4,7 @@ import { createHandler, fillPage } from '../../../lambda/serve-dashboard/handler
 const page = '<script type="application/json">"{{facts}}"</script><p>$&</p>';
 
 it('inserts the facts into the page, escaped so that they cannot close their element', () => {
-  const facts = JSON.stringify({ purpose: '</script><!-- $& $1' });
+  const facts = JSON.stringify({ title: '</script><!-- $& $1' });
   const escaped = facts.replaceAll('<', '\\u003c');
   expect(fillPage(page, facts)).toBe(`<script type="application/json">${escaped}</script><p>$&</p>`);
 });
