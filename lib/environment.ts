@@ -210,7 +210,7 @@ const schema = object({
   publicIpv4Pool: optional(text(/^ipv4pool-ec2-[0-9a-f]{8,17}$/, 'Give the id of the pool, ipv4pool-ec2-….')),
   /** A second Elastic IP, published from the start, used in an emergency only: docs/runbook.md#a-zone-is-gone. @default - none */
   webhookOrigin: optional(object({ reserve: flag, adoptedReserve: optional(adoptedElasticIp) })),
-  /** Deleting the stack deletes everything but the Elastic IP. For trials. @default false */
+  /** For trials: deleting the stack deletes everything, the Elastic IP too. No access logs. @default false */
   disposable: optional(flag),
   standby: optional(standby),
 });

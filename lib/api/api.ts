@@ -39,8 +39,8 @@ export class Api extends Construct {
   /** The base address, without a slash at the end. */
   readonly url: string;
   readonly restApi: RestApi;
-  /** The access log: a line of JSON for each request. */
-  readonly accessLog: LogGroup;
+  /** The access log: a line of JSON for each request. @default - none in a disposable environment */
+  readonly accessLog: LogGroup | undefined;
   /** Also for other stages of the environment. */
   readonly webAcl: WebAcl;
 
@@ -58,7 +58,8 @@ export class Api extends Construct {
     this.restApi = restApi;
     this.accessLog = accessLog;
     this.url = url;
-    acknowledge(restApi.node.findChild('CloudWatchRole'), 'logRole');
+    const logRole = restApi.node.tryFindChild('CloudWatchRole');
+    if (logRole) acknowledge(logRole, 'logRole');
     acknowledge(restApi, 'api');
     addGatewayResponses(restApi, deprecationHeaders(environment.deprecation));
     this.addUserGroupDeletion(props);

@@ -22,7 +22,7 @@ export interface RegionalRestApiProps {
   /** The last segment of API Gateway's default URL. */
   readonly stageName: string;
   /**
-   * Whether to create the role with which the region's API Gateway writes access logs: one API of a stack does, see
+   * Whether to create the role with which the region's API Gateway writes access logs: one API of a logged stack does, see
    * docs/decisions/api.md.
    */
   readonly makesLogRole: boolean;
@@ -31,21 +31,25 @@ export interface RegionalRestApiProps {
 }
 
 /**
- * A regional REST API: throttled as the environment specifies, logged, at least TLS 1.2.
+ * A regional REST API: throttled as the environment specifies, at least TLS 1.2, logged unless the environment is disposable.
  * `url` has no slash at its end.
  */
 export function regionalRestApi(
   scope: Construct,
   { environment, name, domainName, stageName, makesLogRole, compressFrom }: RegionalRestApiProps,
-): { readonly restApi: RestApi; readonly accessLog: LogGroup; readonly url: string } {
-  const accessLog = new LogGroup(scope, 'AccessLog', {
-    retention: environment.logRetentionDays,
-    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-  });
+): { readonly restApi: RestApi; readonly accessLog: LogGroup | undefined; readonly url: string } {
+  // An access log needs the role, one setting for all APIs of an account and region, which a disposable stack would take along.
+  const isLogged = !environment.disposable;
+  const accessLog = isLogged
+    ? new LogGroup(scope, 'AccessLog', {
+        retention: environment.logRetentionDays,
+        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      })
+    : undefined;
   const restApi = new RestApi(scope, 'RestApi', {
     restApiName: name,
     endpointTypes: [EndpointType.REGIONAL],
-    cloudWatchRole: makesLogRole,
+    cloudWatchRole: makesLogRole && isLogged,
     // With a custom domain name, API Gateway's default endpoint returns 403 to every caller.
     disableExecuteApiEndpoint: domainName !== undefined,
     ...(compressFrom !== undefined && { minCompressionSize: Size.bytes(compressFrom) }),
@@ -57,8 +61,10 @@ export function regionalRestApi(
       // Execution logs would contain bodies and access tokens.
       loggingLevel: MethodLoggingLevel.OFF,
       dataTraceEnabled: false,
-      accessLogDestination: new LogGroupLogDestination(accessLog),
-      accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogFields)),
+      ...(accessLog && {
+        accessLogDestination: new LogGroupLogDestination(accessLog),
+        accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogFields)),
+      }),
     },
   });
 
@@ -71,6 +77,7 @@ export function regionalRestApi(
   // The CDK's output of the URL: the stack has outputs with stable names.
   restApi.node.tryRemoveChild('Endpoint');
   acknowledge(restApi.deploymentStage, 'stage');
+  if (!isLogged) acknowledge(restApi.deploymentStage, 'stageWithoutLog');
   const { region, urlSuffix } = Stack.of(scope);
   const url = domainName
     ? `https://${domainName}`

@@ -27,6 +27,10 @@ const acknowledgements = {
     APIGWSSLEnabled:
       'A client certificate authenticates the gateway to an HTTP backend. There is none: API Gateway invokes functions through IAM.',
   },
+  stageWithoutLog: {
+    'AwsSolutions-APIG1':
+      "A disposable environment's access log would need a role that is one setting for all APIs of the account and region, and that would be deleted with the stack.",
+  },
   methodWithToken: {
     'AwsSolutions-COG4':
       "The service specifies its own access tokens: JWTs signed by the region's keys. The method's authorizer verifies them.",

@@ -79,6 +79,7 @@ export class Dashboard extends Construct {
     addGatewayResponses(restApi, { ...securityHeaders, ...deprecationHeaders(deprecation) });
     api.webAcl.protect(this, restApi.deploymentStage);
     // A stage with an access log needs the role that the API creates.
-    restApi.deploymentStage.node.addDependency(api.restApi.node.findChild('Account'));
+    const logRole = api.restApi.node.tryFindChild('Account');
+    if (logRole) restApi.deploymentStage.node.addDependency(logRole);
   }
 }

@@ -26,8 +26,10 @@ export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
     const { environment, key, api, functions } = props;
+    const { accessLog } = api;
+    if (!accessLog) throw new Error(`${environment.name} is disposable: it has no access log to monitor.`);
     const logMetrics = new LogMetrics(this, 'LogMetrics', {
-      accessLog: api.accessLog,
+      accessLog,
       authorizerLog: functions['authorize-request'].logGroup,
       deletionLog: functions['delete-user-group'].logGroup,
     });

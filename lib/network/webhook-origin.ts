@@ -24,7 +24,7 @@ export interface WebhookOriginProps {
  * rolls back; the address does not move.
  */
 export class WebhookOrigin extends Construct {
-  /** The IPv4 address, retained when the stack is deleted. */
+  /** The IPv4 address, retained when the stack is deleted, unless the environment is disposable. */
   readonly address: string;
   /** Published with the address. `isInUse` while the gateway, if there is one, has the reserve. @default - none */
   readonly reserve: (AdoptedElasticIp & { readonly isInUse: CfnCondition }) | undefined;

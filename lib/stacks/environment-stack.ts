@@ -72,9 +72,9 @@ export abstract class EnvironmentStack extends Stack {
   }
 }
 
-/** Retains nothing but the Elastic IP. */
+/** Retains nothing. */
 function dispose(node: IConstruct): void {
-  if (!CfnResource.isCfnResource(node) || node.cfnResourceType === 'AWS::EC2::EIP') return;
+  if (!CfnResource.isCfnResource(node)) return;
   if (node.cfnOptions.deletionPolicy !== undefined) node.applyRemovalPolicy(RemovalPolicy.DESTROY);
   // Days, the minimum: https://docs.aws.amazon.com/kms/latest/developerguide/deleting-keys.html
   if (node instanceof CfnKey) node.pendingWindowInDays = 7;

@@ -22,10 +22,11 @@ describe("a developer's copy", () => {
     expect(() => developerEnvironment('Ada')).toThrow(/^developer is "Ada"\. Use 1 to 16/);
   });
 
-  it('retains only its address', () => {
-    const { resources } = stackOf(row);
+  it('retains nothing, and neither makes nor changes a setting of the whole account', () => {
+    const { resources, text } = stackOf(row);
     const retained = resources.filter(({ DeletionPolicy = 'Delete' }) => DeletionPolicy !== 'Delete');
-    expect(retained.map(({ Type }) => Type)).toEqual(['AWS::EC2::EIP']);
+    expect(retained).toEqual([]);
+    expect(text).not.toMatch(/AWS::ApiGateway::Account|AccessLogSetting/);
     for (const { Properties } of resources.filter(({ Type }) => Type === 'AWS::KMS::Key'))
       expect(Properties.PendingWindowInDays).toBe(7);
   });

@@ -40,12 +40,17 @@ export const findingsIn = (document: JsonObject, boundary: ResidencyBoundary) =>
 
 /** Boundaries of the environments' stacks and standbys. */
 export const boundariesOf = (environments: readonly Environment[]): readonly ResidencyBoundary[] =>
-  environments.flatMap(({ stackId, region, residencyRegions, webhookOrigin, standby }) => [
-    { stackId, region, residencyRegions, natGateways: 1, elasticIps: webhookOrigin?.reserve ? 2 : 1 },
-    ...(standby
-      ? [{ stackId: standby.stackId, region: standby.region, residencyRegions, natGateways: 0 } as const]
-      : []),
-  ]);
+  environments.flatMap(
+    ({ stackId, region, residencyRegions, webhookOrigin, disposable = false, standby }) => [
+      {
+        ...{ stackId, region, residencyRegions, disposable, natGateways: 1 },
+        elasticIps: webhookOrigin?.reserve ? 2 : 1,
+      } as const,
+      ...(standby
+        ? [{ stackId: standby.stackId, region: standby.region, residencyRegions, natGateways: 0 } as const]
+        : []),
+    ],
+  );
 
 /**
  * Rejects, at synthesis, templates that could move data across their stack's boundary or allow access from the internet. Reads

@@ -38,24 +38,25 @@ export const unreadable: Rule = {
 };
 
 /**
- * Receivers rely on the address: it is retained when its resource or stack is deleted. Nobody relies on that of a failed
- * first deployment (`RetainExceptOnCreate`). There may be fewer addresses than allowed: an adopted one is no resource of the stack.
+ * Receivers rely on the address: it is retained when its resource or stack is deleted. Nobody relies on that of a disposable
+ * stack, or of a failed first deployment (`RetainExceptOnCreate`). There may be fewer addresses than allowed: an adopted one is no resource of the stack.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
  */
 export const webhookOrigin: Rule = {
   id: 'webhook-origin',
   refuses:
-    'Not one NAT gateway (none in a standby) with the addresses of its row, which outlive the stack and the resource',
+    'Not one NAT gateway (none in a standby) with the addresses of its row, which outlive the stack and the resource, unless it is disposable',
   remedy:
     'Send everything through the one webhook origin gateway. Set DeletionPolicy of its address to Retain or RetainExceptOnCreate, and UpdateReplacePolicy to Retain.',
   *find(template) {
-    const { natGateways, elasticIps = natGateways } = template.boundary;
+    const { natGateways, elasticIps = natGateways, disposable } = template.boundary;
     const gateways = ofType(template, 'AWS::EC2::NatGateway');
     const addresses = ofType(template, 'AWS::EC2::EIP');
     if (gateways.length < natGateways) yield { location: 'Resources', value: 'no NAT gateway' };
     for (const { logicalId, type } of [...gateways.slice(natGateways), ...addresses.slice(elasticIps)]) {
       yield { logicalId, location: 'Type', value: type };
     }
+    if (disposable) return;
     for (const { logicalId, deletionPolicy, updateReplacePolicy } of addresses) {
       const policies = `${deletionPolicy}, ${updateReplacePolicy}`;
       if (!/^Retain(ExceptOnCreate)?, Retain$/.test(policies)) {

@@ -10,6 +10,8 @@ export interface ResidencyBoundary {
   readonly natGateways: 0 | 1;
   /** Elastic IPs that the stack may have. @default - as many as NAT gateways */
   readonly elasticIps?: 1 | 2;
+  /** Whether the addresses may be released with the stack. @default false */
+  readonly disposable?: boolean;
   /** Types of global services that only this stack may contain. @default - none */
   readonly globalTypes?: readonly string[];
 }

@@ -10,7 +10,7 @@ const folder = temporaryFolder();
 it("binds a standby to its environment's regions, without a gateway, and no row to global types", () => {
   const { stackId, region, residencyRegions, standby } = withStandby;
   expect(boundariesOf([{ ...withStandby, webhookOrigin: { reserve: true } }])).toEqual([
-    { stackId, region, residencyRegions, natGateways: 1, elasticIps: 2 },
+    { stackId, region, residencyRegions, disposable: false, natGateways: 1, elasticIps: 2 },
     { stackId: standby.stackId, region: standby.region, residencyRegions, natGateways: 0 },
   ]);
 });

@@ -222,6 +222,7 @@ describe('the webhook origin', () => {
     ['outlives the stack', serving, [gateway, address('Delete')], [policies]],
     ['outlives its resource', serving, [gateway, address('Retain', 'RetainExceptOnCreate')], [policies]],
     ['may retain its address always', serving, [gateway, address('Retain')]],
+    ['is released with a disposable stack', { ...serving, disposable: true }, [gateway, address('Delete')]],
     // No resource of the stack.
     ['may adopt its address', serving, [gateway]],
     ['may have a reserve', reserving, [gateway, address(), address()]],
