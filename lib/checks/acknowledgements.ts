@@ -89,6 +89,10 @@ const acknowledgements = {
     'AwsSolutions-RDS10 NIST.800.53.R5-RDSInstanceDeletionProtectionEnabled':
       'No service level agreement, and test funds only. Deleting the stack takes a final snapshot.',
   },
+  replica: {
+    'AwsSolutions-RDS10 NIST.800.53.R5-RDSInstanceDeletionProtectionEnabled':
+      'RDS refuses to delete a member of a global database, and the data is in the primary. With deletion protection, CloudFormation could not roll back a failed creation. A promotion turns it on.',
+  },
   clusterWithData: {
     'CloudFormation-Validate::F3021':
       'Correct without a user name: the restored data already contains the owner, which gets the password of its secret.',

@@ -5,6 +5,7 @@ import { type StackTemplate, synthesizeEveryStack } from '../support/stacks';
 const { standby } = row;
 const stacks = synthesizeEveryStack([row]);
 const [serving, stack] = [stacks[row.stackId], stacks[standby.stackId]] as [StackTemplate, StackTemplate];
+const serves = synthesizeEveryStack([promoted(row)])[standby.stackId] as StackTemplate;
 const cluster = stack.only('AWS::RDS::DBCluster');
 const primary = serving.only('AWS::RDS::DBCluster').Properties;
 
@@ -20,6 +21,14 @@ describe('the standby', () => {
     expect(stack.manifest.dependencies).toContain(row.stackId);
   });
 
+  it('can be deleted when its first creation is rolled back, and is protected once it serves', () => {
+    const states = [stack, serves].map((each) => each.get('DatabaseCluster'));
+    expect(states).toMatchObject([
+      { DeletionPolicy: 'Delete', Properties: { DeletionProtection: false } },
+      { DeletionPolicy: 'Retain', Properties: { DeletionProtection: true } },
+    ]);
+  });
+
   it('has no instance, no serving resource, and no route to or from the internet', () => {
     const types = stack.resources.map(({ Type }) => Type);
     const others = types.filter((type) => !/^AWS::(EC2|RDS|KMS|IAM|Logs|SNS|CloudWatch)::/.test(type));
@@ -33,7 +42,6 @@ describe('promotion', () => {
   const prepared = synthesizeEveryStack([{ ...row, standby: { ...standby, instances: 2 } }])[
     standby.stackId
   ] as StackTemplate;
-  const serves = synthesizeEveryStack([promoted(row)])[standby.stackId] as StackTemplate;
 
   it('updates the cluster in place, and replaces or removes nothing', () => {
     const changes = prepared.resources
@@ -47,6 +55,7 @@ describe('promotion', () => {
       });
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-dbcluster.html
     expect(changes.sort()).toEqual([
+      'DatabaseCluster.DeletionProtection',
       'DatabaseCluster.EnableGlobalWriteForwarding',
       'DatabaseCluster.EnableHttpEndpoint',
       'DatabaseCluster.EnableIAMDatabaseAuthentication',
