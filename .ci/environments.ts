@@ -1,16 +1,20 @@
 /**
- * Lists, for a matrix, the table's environments that exist in GitHub: GitHub creates a missing environment of a job, without
- * protection.
+ * Lists, for a matrix, the environments whose GitHub environment for reading exists, and fails if one is not protected: GitHub
+ * creates a job's missing GitHub environment, without protection.
  */
+import { githubEnvironments } from '../domain/workflow-roles';
 import { environments } from '../lib/environments';
 import { find, output, step, summarize } from './github';
+import { requireProtection } from './require-protection';
 
 step(async () => {
   const listed = [];
   for (const { name, region } of environments) {
-    // https://docs.github.com/en/rest/deployments/environments#get-an-environment
-    if (await find(`environments/${name}-read`)) listed.push({ environment: name, region });
-    else summarize(`Skipped ${name}: the repository has no GitHub environment ${name}-read.`);
+    const { read } = githubEnvironments(name);
+    if (await find(`environments/${read}`)) {
+      await requireProtection(name, 'read');
+      listed.push({ environment: name, region });
+    } else summarize(`Skipped ${name}: the repository has no GitHub environment ${read}.`);
   }
   output({ environments: JSON.stringify(listed) });
 });

@@ -4,12 +4,25 @@ export type RoleKind = 'deploy' | 'read' | 'operate';
 /** Workflows derive role names by this convention, so no ARN needs to be configured. */
 export const roleName = (kind: RoleKind, environment: string): string => `wallet-${kind}-${environment}`;
 
-/** The GitHub environment whose jobs may assume the role: `eu` after an approval, `eu-read` without. */
+/**
+ * The GitHub environments of an environment, by the role that they are for: `eu` with the approval of a second person, `eu-operate`
+ * with anyone's, `eu-read` without. https://docs.github.com/en/actions/reference/workflows-and-actions/deployments-and-environments
+ */
 export const githubEnvironments = (environment: string): Readonly<Record<RoleKind, string>> => ({
   deploy: environment,
-  operate: environment,
+  operate: `${environment}-operate`,
   read: `${environment}-read`,
 });
+
+/** Which jobs may assume a role: those of the workflows `.github/workflows/NAME.yml` in the GitHub environments for these roles. */
+export const trustedJobs: Readonly<
+  Record<RoleKind, { readonly workflows: readonly string[]; readonly inThoseFor: readonly RoleKind[] }>
+> = {
+  deploy: { workflows: ['deploy'], inThoseFor: ['deploy'] },
+  // `deploy` runs `smoke` in the job that deploys, which may have to roll back.
+  operate: { workflows: ['deploy', 'move-origin', 'smoke'], inThoseFor: ['deploy', 'operate'] },
+  read: { workflows: ['deploy', 'drift', 'move-origin', 'origin-status'], inThoseFor: ['read'] },
+};
 
 /** Name prefix of `wallet plan`'s change sets, the only ones that the read role may create. */
 export const planPrefix = 'wallet-plan-';

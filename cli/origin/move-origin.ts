@@ -164,10 +164,11 @@ async function move(clients: OriginClients, destination: OriginLocation, note: (
 
 /** Milliseconds. */
 const pollInterval = 5_000;
-/** For one update. The workflow's job has 90 minutes for two. */
 const updateMinutes = 40;
 /** Seconds. Lambda enables the consumers some time after the update. */
 const consumerTimeout = 5 * 60;
+/** Of an update that runs already, two of its own, and the consumers. The workflow's job and its credentials must last longer. */
+export const longestMoveMinutes = 3 * updateMinutes + consumerTimeout / 60;
 
 /**
  * Waits until no update runs, but not for cleanup: deleting the old gateway can take hours in a zone that is down, and

@@ -39,8 +39,15 @@ export function readAccountSettings(read: (name: string) => unknown) {
       `region is ${region}, where CloudFormation has no budgets. Give another for the stack, whose roles and budget are global: -c region=eu-central-1`,
     );
   }
+  const operators = read('operators');
+  if (operators !== undefined && !/^[\w+=,.@-]{1,32}$/.test(String(operators)))
+    throw new InvalidInput(
+      `operators is ${JSON.stringify(operators)}. Give the name of a permission set of IAM Identity Center: -c operators=OnCall`,
+    );
   return {
     environments,
+    /** The permission set that may operate without GitHub, in an emergency. @default - none */
+    operators: operators as string | undefined,
     /** The stack's region; its resources are global. */
     region,
     /**

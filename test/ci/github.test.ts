@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkflowRun } from '../../.ci/github';
 import { findLastGood } from '../../.ci/last-good';
-import { requireApproval } from '../../.ci/require-approval';
 import { requireGreen } from '../../.ci/require-green';
+import { requireProtection } from '../../.ci/require-protection';
 import { findTarget } from '../../.ci/target';
 import { environments } from '../../lib/environments';
 import { type HttpServer, startHttpServer } from '../support/http-server';
@@ -66,38 +66,95 @@ describe('a commit is deployed', () => {
   });
 });
 
-describe('an approval', () => {
-  const rule = { type: 'required_reviewers', reviewers: [{ type: 'User', reviewer: { login: 'someone' } }] };
+describe('a GitHub environment', () => {
+  const reviewers = [{ type: 'User', reviewer: { login: 'someone' } }];
+  const rule = { type: 'required_reviewers', prevent_self_review: true, reviewers };
+  const branches = { deployment_branch_policy: { protected_branches: false, custom_branch_policies: true } };
+  const complete = { can_admins_bypass: false, protection_rules: [rule], ...branches };
+  const main = { name: 'main', type: 'branch' };
 
-  it.each<[string, object, string]>([
-    ['is missing', { protection_rules: [{ type: 'branch_policy' }] }, 'does not require approval'],
-    ['has no reviewer', { protection_rules: [{ ...rule, reviewers: [] }] }, 'does not require approval'],
-    ['may be bypassed', { can_admins_bypass: true, protection_rules: [rule] }, 'Administrators can bypass'],
-  ])('that %s is refused', async (_, environment, message) => {
-    answers = { '/repos/owner/name/environments/eu': environment };
-    await expect(inProcess(() => requireApproval('eu'))).rejects.toThrow(message);
+  function answer(name: string, environment: object | undefined, policies: unknown = [main]): void {
+    const url = `/repos/owner/name/environments/${name}`;
+    answers = { [url]: environment, [`${url}/deployment-branch-policies`]: { branch_policies: policies } };
+  }
+  const withRule = (changes: object) => ({ ...complete, protection_rules: [{ ...rule, ...changes }] });
+
+  it.each<[string, object | undefined, string, unknown?]>([
+    ['that is missing', undefined, 'it does not exist'],
+    [
+      'without rules',
+      { ...complete, protection_rules: [{ type: 'branch_policy' }] },
+      'no required reviewers',
+    ],
+    ['without an answer', {}, 'no required reviewers (not every GitHub plan has them); whoever starts a run'],
+    ['without a reviewer', withRule({ reviewers: [] }), 'no required reviewers'],
+    ['with self-review', withRule({ prevent_self_review: false }), 'whoever starts a run may approve it'],
+    ['with unknown self-review', withRule({ prevent_self_review: undefined }), 'whoever starts a run'],
+    ['that administrators bypass', { ...complete, can_admins_bypass: true }, 'administrators may bypass'],
+    ['of which bypassing is unknown', { ...complete, can_admins_bypass: undefined }, 'administrators may'],
+    ['for all branches', { ...complete, deployment_branch_policy: null }, 'branches other than main'],
+    ['for a second branch', complete, 'branches other than main', [main, { name: '*', type: 'branch' }]],
+    ['for a tag named main', complete, 'branches other than main', [{ name: 'main', type: 'tag' }]],
+    ['for no branch', complete, 'branches other than main', []],
+    ['of unknown branches', complete, 'branches other than main', null],
+  ])('%s is refused for deployments', async (_, environment, fault, policies = [main]) => {
+    answer('eu', environment, policies);
+    await expect(requireInProcess('deploy')).rejects.toThrow(`The GitHub environment eu is not protected: `);
+    await expect(requireInProcess('deploy')).rejects.toThrow(fault);
+  });
+  const requireInProcess = (kind: 'deploy' | 'operate' | 'read') =>
+    inProcess(() => requireProtection('eu', kind));
+
+  it('for operating may be approved by who started the run, for reading by nobody, but only from main', async () => {
+    answer('eu-operate', withRule({ prevent_self_review: false }));
+    await requireInProcess('operate');
+    answer('eu-operate', withRule({ reviewers: [] }));
+    await expect(requireInProcess('operate')).rejects.toThrow(
+      'eu-operate is not protected: it has no required',
+    );
+    answer('eu-read', branches);
+    await requireInProcess('read');
+    answer('eu-read', complete, []);
+    await expect(requireInProcess('read')).rejects.toThrow('eu-read is not protected: branches other');
   });
 
   it.each([
-    ['passes', { can_admins_bypass: false, protection_rules: [rule] }, 0, ''],
-    ['fails without a GitHub environment', undefined, 1, 'has no GitHub environment eu'],
-  ])('its step %s', async (_, environment, exitCode, message) => {
-    answers = { '/repos/owner/name/environments/eu': environment };
-    const outcome = await step('node --require tsx/cjs .ci/require-approval.ts "$ENVIRONMENT"');
+    ['deploy,read', 1, 'The GitHub environment eu-read is not protected: it does not exist'],
+    ['deploy', 0, ''],
+    ['', 1, '"" is no kind of role. Known: deploy, operate, read.'],
+  ])('is checked by a step, for the roles "%s"', async (ROLES, exitCode, message) => {
+    answer('eu', complete);
+    const checkout = workspace();
+    const command = 'node --require tsx/cjs .ci/require-protection.ts "$ENVIRONMENT" "$ROLES"';
+    const outcome = await checkout.step(command, { ...variables(), ROLES });
     expect(outcome).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
   });
 });
 
 it('lists the environments that GitHub has, and skips and names the others', async () => {
   const { name: environment, region } = first;
-  answers = { [`/repos/owner/name/environments/${environment}-read`]: {} };
-  const { output, summary } = await step('node --require tsx/cjs .ci/environments.ts');
+  const url = `/repos/owner/name/environments/${environment}-read`;
+  const branches = { deployment_branch_policy: { custom_branch_policies: true } };
+  const policies = {
+    [`${url}/deployment-branch-policies`]: { branch_policies: [{ name: 'main', type: 'branch' }] },
+  };
+  answers = { [url]: branches, ...policies };
+  const list = () => step('node --require tsx/cjs .ci/environments.ts');
+  const { output, summary } = await list();
   expect(output).toBe(`environments=${JSON.stringify([{ environment, region }])}\n`);
   for (const { name } of environments.slice(1)) expect(summary).toContain(`Skipped ${name}: `);
 
-  answers = { [`/repos/owner/name/environments/${environment}-read`]: 500 };
-  const refused = { exitCode: 1, stderr: expect.stringContaining('returned 500.'), output: '' };
-  expect(await step('node --require tsx/cjs .ci/environments.ts')).toMatchObject(refused);
+  for (const [answer, message] of [
+    [500, 'returned 500.'],
+    [{}, `${environment}-read is not protected`],
+  ]) {
+    answers = { [url]: answer, ...policies };
+    expect(await list()).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(String(message)),
+      output: '',
+    });
+  }
 });
 
 it('the last good assembly is from the newest deployment that passed smoke, not another artifact of that name', async () => {

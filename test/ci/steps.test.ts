@@ -85,6 +85,14 @@ describe('after a failed smoke', () => {
   });
 });
 
+it.each([
+  ['deploy "$STACK"', 'CloudFormation continues to update WalletEu'],
+  ['move-origin "$ENVIRONMENT"', 'origin of eu may be in no zone'],
+])('a cancelled run explains what goes on: %s', async (args, sentence) => {
+  const outcome = await workspace().step(`bash .ci/explain-cancellation ${args}`, variables);
+  expect(outcome).toMatchObject({ exitCode: 0, summary: expect.stringContaining(sentence) });
+});
+
 it("drift compares the deployed stacks, and fails with the CDK's findings", async () => {
   account.answer({
     'cloudformation:DescribeStacks': (call) => {

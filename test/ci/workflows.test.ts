@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { githubEnvironments, type RoleKind, roleName } from '../../domain/workflow-roles';
+import { longestMoveMinutes } from '../../cli/origin/move-origin';
+import { githubEnvironments, type RoleKind, roleName, trustedJobs } from '../../domain/workflow-roles';
 import { projectRoot } from '../architecture/sources';
 import { flagsOf } from '../support/wallet-commands';
 import { commands, commandsOf, workflows } from './workspace';
@@ -56,29 +57,72 @@ it.each([
   expect(faultsOf(changed)).toEqual([expect.stringContaining(fault)]);
 });
 
-it('the job before the one that needs approval checks that approval is required', () => {
-  const { plan, apply } = parse(workflows.find(({ name }) => name === 'deploy.yml')?.text ?? '').jobs;
-  const checks = plan.steps.filter(({ run }: Yaml) =>
-    run?.includes('.ci/require-approval.ts "$ENVIRONMENT"'),
+/** The jobs that assume a role, by workflow. */
+const rolesOf = ({ text }: { readonly text: string }) =>
+  Object.values<Yaml>(parse(text).jobs).flatMap(({ environment, steps = [] }) =>
+    Array.from(
+      JSON.stringify(steps).matchAll(/role\/wallet-(\w+)-(\$.+?\}\})/g),
+      ([, kind = '', row = '']) => ({
+        kind: kind as RoleKind,
+        row,
+        environment,
+      }),
+    ),
   );
-  expect(checks).toHaveLength(1);
-  expect(plan.env.ENVIRONMENT).toBe(apply.environment);
-  expect(plan.environment).not.toBe(apply.environment);
-  expect(apply.needs).toContain('plan');
+
+it.each(workflows)(
+  '$name assumes roles only where they trust it, in GitHub environments that it checked',
+  (workflow) => {
+    const { jobs } = parse(workflow.text);
+    const checked: string = jobs.target?.with?.roles ?? '';
+    for (const { kind, row, environment } of rolesOf(workflow)) {
+      const { workflows: trusted, inThoseFor } = trustedJobs[kind];
+      expect(trusted.map((name) => `${name}.yml`)).toContain(workflow.name);
+      const of = inThoseFor.find((each) => githubEnvironments(row)[each] === environment);
+      expect(of).toBeDefined();
+      expect(`wallet-${kind}-${row}`).toBe(roleName(kind, row));
+      // `drift` has no target: it checks the GitHub environments that it lists.
+      if (checked) expect(checked.split(',')).toContain(of);
+    }
+    // Every other job waits for the check.
+    const waits = (name: string): boolean =>
+      name === 'target' || [jobs[name].needs ?? []].flat().some((each) => waits(each));
+    if (checked) expect(Object.keys(jobs).filter((name) => !waits(name))).toEqual([]);
+  },
+);
+
+it('every workflow that a role trusts assumes it', () => {
+  const assumed = workflows.flatMap((workflow) =>
+    rolesOf(workflow).map(({ kind }) => `${kind} in ${workflow.name}`),
+  );
+  const trusted = Object.entries(trustedJobs).flatMap(([kind, { workflows }]) =>
+    workflows.map((name) => `${kind} in ${name}.yml`),
+  );
+  expect(new Set(assumed)).toEqual(new Set(trusted));
 });
 
-it('a job assumes a role only in the GitHub environment that the role trusts', () => {
-  const kinds = new Set<string>();
-  for (const { text } of workflows)
-    for (const { environment, steps } of Object.values<Yaml>(parse(text).jobs))
-      for (const [, kind = '', row = ''] of JSON.stringify(steps ?? []).matchAll(
-        /role\/wallet-(\w+)-(\$.+?\}\})/g,
-      )) {
-        kinds.add(kind);
-        expect(environment).toBe(githubEnvironments(row)[kind as RoleKind]);
-        expect(`wallet-${kind}-${row}`).toBe(roleName(kind as RoleKind, row));
-      }
-  expect(kinds).toEqual(new Set(Object.keys(githubEnvironments(''))));
+it('the target of a run is checked in the GitHub environments of its input "roles"', () => {
+  const { steps } = parse(workflows.find(({ name }) => name === 'target.yml')?.text ?? '').jobs.target;
+  expect(steps.at(-1)).toMatchObject({
+    run: 'node --require tsx/cjs .ci/require-protection.ts "$ENVIRONMENT" "$ROLES"',
+    env: {
+      ENVIRONMENT: expect.stringContaining(' steps.target.outputs.environment '),
+      ROLES: expect.stringContaining(' inputs.roles '),
+    },
+  });
+});
+
+it('the longest move of the origin fits into its job and the session of its role, with minutes for the preparation', () => {
+  const { move } = parse(workflows.find(({ name }) => name === 'move-origin.yml')?.text ?? '').jobs;
+  const [{ 'role-duration-seconds': session }] = move.steps.flatMap((each: Yaml) =>
+    each.with?.['role-to-assume'] ? each.with : [],
+  );
+  for (const minutes of [move['timeout-minutes'], session / 60])
+    expect(minutes).toBeGreaterThanOrEqual(longestMoveMinutes + 10);
+  expect(move.steps.at(-1)).toEqual({
+    run: 'bash .ci/explain-cancellation move-origin "$ENVIRONMENT"',
+    if: 'cancelled()',
+  });
 });
 
 /** Each with its options, such as `wallet -- plan --stack` or `.ci/operate "$ENVIRONMENT" move-origin --zone`. */

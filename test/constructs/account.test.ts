@@ -4,6 +4,7 @@ import { AccountStack } from '../../lib/account/account-stack';
 import { readAccountSettings } from '../../lib/account/settings';
 import { commandLineContext } from '../../lib/app';
 import { environments } from '../../lib/environments';
+import { workflows } from '../ci/workspace';
 import { withStandby } from '../support/rows';
 import { synthesizeEveryStack, withTemporaryFolder } from '../support/stacks';
 
@@ -41,26 +42,57 @@ const resources = synthesize();
 const title = name.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
 const roleOf = (kind: string, of = resources): Json => of[`${kind}${title}Role`].Properties;
 
+const issuer = 'token.actions.githubusercontent.com';
+const workflow = (file: string) => `owner/name/.github/workflows/${file}.yml@refs/heads/main`;
+
 it.each([
-  ['Deploy', name],
-  ['Operate', name],
-  ['Read', `${name}-read`],
-])('the role %s trusts this repository in the GitHub environment %s, and nobody else', (kind, trusted) => {
-  // The workflows assume it by this name.
-  expect(roleOf(kind).RoleName).toBe(`wallet-${kind.toLowerCase()}-${name}`);
-  expect(roleOf(kind).AssumeRolePolicyDocument.Statement).toEqual([
-    {
+  ['Deploy', [name], ['deploy']],
+  ['Operate', [name, `${name}-operate`], ['deploy', 'move-origin', 'smoke']],
+  ['Read', [`${name}-read`], ['deploy', 'drift', 'move-origin', 'origin-status']],
+])(
+  'the role %s trusts, on main, the GitHub environments %j of the workflows %j, and nobody else',
+  (kind, trusted, files) => {
+    // The workflows assume it by this name.
+    expect(roleOf(kind).RoleName).toBe(`wallet-${kind.toLowerCase()}-${name}`);
+    const [trust, ...others] = roleOf(kind).AssumeRolePolicyDocument.Statement;
+    expect(others).toEqual([]);
+    const { StringEquals, ...otherConditions } = trust.Condition;
+    const claims = Object.fromEntries(
+      Object.entries<Json>(StringEquals).map(([key, value]) => [key, [value].flat().toSorted()]),
+    );
+    expect({ ...trust, Condition: otherConditions }).toEqual({
       Effect: 'Allow',
       Action: 'sts:AssumeRoleWithWebIdentity',
       Principal: { Federated: { Ref: 'GithubProvider' } },
-      Condition: {
-        StringEquals: {
-          'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
-          'token.actions.githubusercontent.com:sub': `repo:owner/name:environment:${trusted}`,
-        },
-      },
-    },
-  ]);
+      Condition: {},
+    });
+    expect(claims).toEqual({
+      [`${issuer}:aud`]: ['sts.amazonaws.com'],
+      [`${issuer}:sub`]: trusted.map((each) => `repo:owner/name:environment:${each}`),
+      [`${issuer}:ref`]: ['refs/heads/main'],
+      [`${issuer}:job_workflow_ref`]: files.map(workflow),
+    });
+  },
+);
+
+it('only the role Operate trusts people, those with the permission set of the setting "operators"', () => {
+  const forPeople = synthesize({ operators: 'OnCall' });
+  const trustOf = (kind: string) => roleOf(kind, forPeople).AssumeRolePolicyDocument.Statement;
+  expect([trustOf('Deploy'), trustOf('Read')].map(({ length }) => length)).toEqual([1, 1]);
+  const reserved = `arn:aws:iam::${account}:role/aws-reserved/sso.amazonaws.com`;
+  expect(trustOf('Operate')[1]).toEqual({
+    Effect: 'Allow',
+    Action: 'sts:AssumeRole',
+    Principal: { AWS: `arn:aws:iam::${account}:root` },
+    Condition: { ArnLike: { 'aws:PrincipalArn': `${reserved}*/AWSReservedSSO_OnCall_????????????????` } },
+  });
+});
+
+it("a role's session lasts as long as the longest step of a workflow", () => {
+  const durations = workflows.flatMap(({ text }) => text.match(/(?<=role-duration-seconds: )\d+/g) ?? []);
+  expect(durations).not.toHaveLength(0);
+  for (const kind of ['Deploy', 'Operate'])
+    expect(roleOf(kind).MaxSessionDuration).toBeGreaterThanOrEqual(Math.max(...durations.map(Number)));
 });
 
 it('trusts immutable subjects, and an existing provider of the account', () => {
@@ -68,7 +100,10 @@ it('trusts immutable subjects, and an existing provider of the account', () => {
   expect(adopted.GithubProvider).toBeUndefined();
   const [trust] = roleOf('Deploy', adopted).AssumeRolePolicyDocument.Statement;
   expect(trust.Principal.Federated).toMatch(/:oidc-provider\/token\.actions\.githubusercontent\.com$/);
-  expect(Object.values(trust.Condition.StringEquals)).toContain(`repo:owner@12/name@34:environment:${name}`);
+  expect(trust.Condition.StringEquals).toMatchObject({
+    [`${issuer}:sub`]: [`repo:owner@12/name@34:environment:${name}`],
+    [`${issuer}:job_workflow_ref`]: [workflow('deploy')],
+  });
 });
 
 it('has an unnamed budget, because new subscribers replace it, and sends mail before it is spent', () => {
@@ -180,6 +215,7 @@ describe('the permissions of a role', () => {
 it.each<[string, Record<string, string>, string]>([
   ['every repository of an owner', { repository: 'owner/*' }, 'repository is "owner/*"'],
   ['another claim beside the repository', { repository: 'owner/name:ref' }, 'repository is "owner/name:ref"'],
+  ['every permission set', { operators: '*' }, 'operators is "*"'],
   ['an unknown environment', { environments: `${name},nowhere` }, 'environments names "nowhere"'],
   ['an unknown region', { region: 'eu-central-9' }, 'region is "eu-central-9". Use an AWS region'],
   ['a region without budgets', { region: 'me-central-1' }, 'where CloudFormation has no budgets'],

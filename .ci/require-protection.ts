@@ -1,0 +1,82 @@
+/**
+ * Fails unless an environment's GitHub environments are protected: `.ci/require-protection.ts ENVIRONMENT KIND,…`. GitHub creates
+ * a missing GitHub environment without protection, and ignores required reviewers on a plan that does not have them.
+ * https://docs.github.com/en/actions/reference/workflows-and-actions/deployments-and-environments
+ */
+import { githubEnvironments, type RoleKind } from '../domain/workflow-roles';
+import { find, read, step } from './github';
+
+/** https://docs.github.com/en/rest/deployments/environments#get-an-environment, with actions: read */
+interface GithubEnvironment {
+  readonly can_admins_bypass?: boolean;
+  readonly protection_rules?: readonly {
+    readonly type: string;
+    readonly reviewers?: readonly unknown[];
+    readonly prevent_self_review?: boolean;
+  }[];
+  readonly deployment_branch_policy?: { readonly custom_branch_policies?: boolean } | null;
+}
+
+/** https://docs.github.com/en/rest/deployments/branch-policies#list-deployment-branch-policies */
+interface BranchPolicies {
+  readonly branch_policies?: readonly { readonly name?: string; readonly type?: string }[] | null;
+}
+
+/** Who must approve a job: nobody, a reviewer, or a reviewer who did not start the run. */
+const approvals: Readonly<Record<RoleKind, 'nobody' | 'reviewer' | 'second person'>> = {
+  deploy: 'second person',
+  operate: 'reviewer',
+  read: 'nobody',
+};
+
+/** @throws Error with every fault; what GitHub does not answer is a fault */
+export async function requireProtection(environment: string, kind: RoleKind): Promise<void> {
+  const name = githubEnvironments(environment)[kind];
+  const path = `environments/${encodeURIComponent(name)}`;
+  const found = await find<GithubEnvironment>(path);
+  const faults = found
+    ? [...approvalFaults(found, kind), ...(await branchFaults(path, found))]
+    : ['it does not exist'];
+  if (faults.length > 0)
+    throw new Error(
+      `The GitHub environment ${name} is not protected: ${faults.join('; ')}. See docs/deploying.md.`,
+    );
+}
+
+function approvalFaults(
+  { can_admins_bypass, protection_rules = [] }: GithubEnvironment,
+  kind: RoleKind,
+): readonly string[] {
+  const approval = approvals[kind];
+  if (approval === 'nobody') return [];
+  const required = protection_rules.find(({ type }) => type === 'required_reviewers');
+  return [
+    ...(required?.reviewers?.length ? [] : ['it has no required reviewers (not every GitHub plan has them)']),
+    ...(approval === 'reviewer' || required?.prevent_self_review === true
+      ? []
+      : ['whoever starts a run may approve it']),
+    ...(can_admins_bypass === false ? [] : ['administrators may bypass the approval']),
+  ];
+}
+
+async function branchFaults(
+  path: string,
+  { deployment_branch_policy }: GithubEnvironment,
+): Promise<readonly string[]> {
+  const fault = ['branches other than main may use it'];
+  if (deployment_branch_policy?.custom_branch_policies !== true) return fault;
+  const { branch_policies: policies } = await read<BranchPolicies>(`${path}/deployment-branch-policies`);
+  const isMainOnly =
+    policies?.length && policies.every(({ name, type }) => name === 'main' && type === 'branch');
+  return isMainOnly ? [] : fault;
+}
+
+if (require.main === module)
+  step(async () => {
+    const [environment = '', kinds = ''] = process.argv.slice(2);
+    for (const kind of kinds.split(',')) {
+      if (!(kind in approvals))
+        throw new Error(`"${kind}" is no kind of role. Known: ${Object.keys(approvals).join(', ')}.`);
+      await requireProtection(environment, kind as RoleKind);
+    }
+  });
