@@ -62,11 +62,11 @@ export function parseEvent(text: string): Result<WebhookEvent, string> {
   return ok({ id, organizationId, kind, text });
 }
 
+/** RFC 3339 without leap seconds. `Date.parse` also accepts 24:00, and reads February 30 as March 2. */
 function isTime(text: string): boolean {
-  return (
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text) &&
-    !Number.isNaN(Date.parse(text))
-  );
+  const [, day] = /^(\d{4}-\d\d-\d\d)T(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.exec(text) ?? [];
+  if (day === undefined || Number.isNaN(Date.parse(text))) return false;
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
 export interface NewEvent extends Pick<WebhookEvent, 'id' | 'organizationId' | 'kind'> {

@@ -31,7 +31,9 @@ it.each([
   ['a line break in the id, which is a header', { id: 'ev-1\n' }, '"id" must be'],
   ['the id of something else', { organizationId: 'ug-aaaaa-bbbbb-cccccccccccccc' }, '"organizationId" must'],
   ['a line break in the kind', { kind: 'wallet.created\n' }, '"kind" must be'],
-  ['a date that does not exist', { date: '2026-13-20T12:00:00Z' }, '"date" must be'],
+  ['a month that does not exist', { date: '2026-13-20T12:00:00Z' }, '"date" must be'],
+  ['a day that does not exist', { date: '2026-02-30T12:00:00Z' }, '"date" must be'],
+  ['an hour that does not exist', { date: '2026-11-20T24:00:00Z' }, '"date" must be'],
   ['a date without its zone', { date: '2026-11-20T12:00:00' }, '"date" must be'],
 ])('refuses %s', (_name, change, reason) => {
   const error = expect.stringContaining(reason);

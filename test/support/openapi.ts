@@ -12,13 +12,27 @@ export const openApiFile = join(__dirname, '../../lib/openapi.yaml');
 /** The public contract, parsed, with unresolved references. */
 export const openApi: Json = parse(readFileSync(openApiFile, 'utf8'));
 
+const isTimeOfDay = /^([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/** A day of the calendar: neither February 30 nor the 13th month. */
+function isDate(text: string): boolean {
+  const [, year, month, day] = (/^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? []).map(Number);
+  if (year === undefined || month === undefined || day === undefined) return false;
+  const isLeap = year % 400 === 0 || (year % 4 === 0 && year % 100 !== 0);
+  const days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+  return day >= 1 && day <= (days[month - 1] ?? 0);
+}
+
 const ajv = new Ajv2020({
   strict: false,
   validateSchema: false,
   formats: {
-    date: /^\d{4}-\d{2}-\d{2}$/,
-    // RFC 3339, section 5.6, with the letters that we write.
-    'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/,
+    date: isDate,
+    // RFC 3339, section 5.6, with the letters that we write, without leap seconds, which JavaScript's dates do not have.
+    'date-time': (text: string) => {
+      const [date = '', time = ''] = text.split('T', 2);
+      return isDate(date) && text === `${date}T${time}` && isTimeOfDay.test(time);
+    },
   },
 }).addSchema(openApi, 'openapi');
 
