@@ -8,7 +8,7 @@ import { type Log, logCodes } from '../shared/log';
 import type { Queue } from '../webhooks/queue';
 import type { SecretUnavailable, WebhookSecrets } from '../webhooks/webhook-secrets';
 import type { DeliveryMetric } from './environment';
-import { type AttemptResult, type NextStep, nextStep, reasonOf } from './retry-schedule';
+import { type AttemptResult, isSlow, type NextStep, nextStep, reasonOf, slowAfter } from './retry-schedule';
 
 /** A webhook, as stored. */
 export interface Webhook {
@@ -24,7 +24,6 @@ export interface Webhook {
 export interface Webhooks {
   /** `undefined` if it was removed. */
   find(webhookId: string): Promise<Result<Webhook | undefined, DatabaseUnavailable>>;
-  markUnhealthy(webhookId: string): Promise<Result<unknown, DatabaseUnavailable>>;
   /** Stores the attempt, and updates the webhook's health. */
   record(attempt: Attempt): Promise<Result<unknown, DatabaseUnavailable>>;
   /** Disables it, unless its URL has changed since. `undefined` if already disabled, or changed. */
@@ -61,7 +60,7 @@ export interface WebhookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Milliseconds. @default - the receiver timeout */
+  /** Milliseconds after which it ends as `slow`. @default - `responseTimeout`, as `timeout` */
   readonly limit?: number;
 }
 
@@ -85,8 +84,9 @@ export interface DeliveryPorts {
 
 /**
  * Deliveries use the first lane while their webhook is healthy, and the second after a slow or failed attempt: a batch
- * takes as long as its slowest receiver, which must not delay the others. An attempt in the first lane times out after
- * `slowAfter`, and is repeated in the second with the full receiver timeout.
+ * takes as long as its slowest receiver, which must not delay the others. An attempt in the first lane ends after
+ * `slowAfter`. It is made again in the second with all of `responseTimeout`, and not before a receiver that keeps to that
+ * time has finished the first.
  */
 export type Lane = 'first' | 'second';
 
@@ -95,12 +95,6 @@ export interface Requeue {
   readonly delivery: Delivery;
   readonly delayMs: number;
 }
-
-/** Milliseconds after which an attempt is slow. */
-export const slowAfter = 2_000;
-
-/** Milliseconds by which a message may be early: SQS rounds delays to seconds. */
-const tolerance = 1_000;
 
 /**
  * Attempts one delivery to the webhook's current URL.
@@ -117,7 +111,7 @@ export async function deliverWebhook(
   const { eventId, webhookId, deliveryId, attempt = 1, notBefore = 0 } = delivery;
   const ids = { eventId, webhookId, deliveryId };
   const early = notBefore - ports.now();
-  if (early > tolerance) return ok({ delivery, delayMs: early });
+  if (early > 0) return ok({ delivery, delayMs: early });
 
   const found = await webhooks.find(webhookId);
   if (!found.ok) return found;
@@ -141,13 +135,8 @@ export async function deliverWebhook(
   });
   const now = ports.now();
   const durationMs = now - attemptedAt;
-  if (lane === 'first' && !result.answered && durationMs >= slowAfter) {
-    log.info('Webhook slow', { logCode: logCodes.webhookSlow, ...ids, reason: result.reason });
-    const marked = await webhooks.markUnhealthy(webhookId);
-    return marked.ok ? ok({ delivery, delayMs: 0 }) : marked;
-  }
-
-  const step = nextStep(result, attempt, { now, random: ports.random(), schedule: ports.schedule });
+  const { schedule } = ports;
+  const step = nextStep(result, attempt, { attemptedAt, now, random: ports.random(), schedule });
   const { outcome } = step;
   const retryInMs = step.outcome === 'failed' ? step.retryInMs : undefined;
   const reason = reasonOf(result);
@@ -157,7 +146,7 @@ export async function deliverWebhook(
   const line = { logCode: logCodes.webhookAttempted, ...attempted, attempt, ageMs, retryInMs };
   if (outcome === 'delivered') log.info('Webhook delivered', line);
   else log.warn('Webhook not delivered', line);
-  metrics.addMetric(countOf[outcome], MetricUnit.Count, 1);
+  if (!isSlow(result)) metrics.addMetric(countOf[outcome], MetricUnit.Count, 1);
   if (outcome !== 'failed') metrics.addMetric('Age', MetricUnit.Milliseconds, ageMs);
 
   const retry = retryInMs === undefined ? {} : { nextAttemptAt: now + retryInMs };

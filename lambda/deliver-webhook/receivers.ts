@@ -7,7 +7,7 @@ import * as ipaddr from 'ipaddr.js';
 import { type ReceiverUrl, readReceiverUrl } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
 import type { Receivers, WebhookRequest } from './deliver-webhook';
-import type { AttemptResult } from './retry-schedule';
+import { type AttemptResult, responseTimeout } from './retry-schedule';
 
 /** Resolves a name to IPv4 addresses; rejects with an error code of `node:dns`. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -17,7 +17,7 @@ export interface ReceiverSettings {
   readonly allowLocal?: boolean;
   /** Milliseconds for DNS lookup, connection and TLS handshake. @default 5,000 */
   readonly connectTimeout?: number;
-  /** Milliseconds in total. @default 15,000 */
+  /** Milliseconds in total. @default `responseTimeout` */
   readonly timeout?: number;
   /** Milliseconds that a connection may be idle. @default 4,000: before servers close it, after 5 s or more */
   readonly idleTimeout?: number;
@@ -37,7 +37,7 @@ const maxBytes = 256 * 1024;
 /** Milliseconds for the body, which is discarded: an endless one would delay the whole batch. */
 const bodyTimeout = 1_000;
 
-/** Cached agents: more than a batch has deliveries, so that the evicted one is idle. */
+/** Cached agents. */
 const maxAgents = 200;
 
 /** Receivers on the internet, never inside the VPC: `readReceiverUrl` and `isPublicAddress` reject the rest. */
@@ -53,20 +53,23 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
       const read = readReceiverUrl(request.url, { allowLocal });
       if (!read.ok) return unanswered(read.error);
       const url = read.value;
-      const { limit = Number.POSITIVE_INFINITY } = request;
-      const connectTimeout = Math.min(settings.connectTimeout ?? 5_000, limit);
-      const all = deadline(Math.min(settings.timeout ?? 15_000, limit));
-      let connecting = deadline(connectTimeout);
+      const within = (milliseconds: number, reason: string) =>
+        request.limit !== undefined && request.limit < milliseconds
+          ? deadline(request.limit, 'slow')
+          : deadline(milliseconds, reason);
+      const connect = () => within(settings.connectTimeout ?? 5_000, 'connect_timeout');
+      const all = within(settings.timeout ?? responseTimeout, 'timeout');
+      let connecting = connect();
       try {
         const address = await findAddress(request.webhookId, url, connecting.signal);
-        if (connecting.signal.aborted) return unanswered('connect_timeout');
+        if (connecting.signal.aborted) return unanswered(connecting.signal.reason);
         if (!address.ok) return unanswered(address.error);
         const options = optionsOf(request, url, address.value);
         const result = await send(options, request.body, connecting.signal, all.signal);
         if (result !== 'connection_lost') return result;
-        options.agent.destroy();
+        closeIdle(options.agent);
         connecting.clear();
-        connecting = deadline(connectTimeout);
+        connecting = connect();
         const again = await send(options, request.body, connecting.signal, all.signal);
         return again === 'connection_lost' ? unanswered('connection_closed') : again;
       } finally {
@@ -137,9 +140,10 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
     agents.delete(key);
     agents.set(key, agent);
     const [oldest = ''] = agents.keys();
-    if (agents.size > maxAgents) {
-      agents.get(oldest)?.destroy();
+    const evicted = agents.size > maxAgents && agents.get(oldest);
+    if (evicted) {
       agents.delete(oldest);
+      closeIdle(evicted);
     }
     return agent;
   }
@@ -191,9 +195,15 @@ export async function resolveByDns(
   }
 }
 
-function deadline(milliseconds: number) {
+/** Closes connections that no request uses. `Agent.destroy` would also fail the requests in progress. */
+function closeIdle({ freeSockets }: http.Agent): void {
+  for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
+}
+
+/** @param reason of the attempt that it ends */
+function deadline(milliseconds: number, reason: string) {
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), milliseconds);
+  const timer = setTimeout(() => controller.abort(reason), milliseconds);
   return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }
 
@@ -236,9 +246,9 @@ function send(
       // After the end of the response, Node.js does not destroy the socket itself.
       outgoing.socket?.destroy();
     };
-    const timeOut = () => end('timeout');
+    const timeOut = () => end(all.reason);
     all.addEventListener('abort', timeOut);
-    const connectTimeOut = () => end('connect_timeout');
+    const connectTimeOut = () => end(connecting.reason);
     connecting.addEventListener('abort', connectTimeOut);
     const connected = () => connecting.removeEventListener('abort', connectTimeOut);
 

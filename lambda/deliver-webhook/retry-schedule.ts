@@ -10,7 +10,7 @@ export type AttemptResult =
     }
   | {
       readonly answered: false;
-      /** A name in snake case, such as `connection_refused`. */
+      /** A name in snake case, such as `connection_refused`. `slow`: ended in the first lane, after `slowAfter`. */
       readonly reason: string;
     };
 
@@ -18,31 +18,47 @@ export type NextStep =
   | { readonly outcome: 'delivered' }
   /** The receiver is permanently gone: disable its webhook. */
   | { readonly outcome: 'disabled' }
-  /** `attempt` is the number of the next one. */
+  /** `attempt` is the number of the next one: the same again after a slow one. */
   | { readonly outcome: 'failed'; readonly retryInMs: number; readonly attempt: number }
   | { readonly outcome: 'given_up' };
+
+/** Milliseconds that a receiver has for its response. */
+export const responseTimeout = 15_000;
+
+/** Milliseconds after which an attempt is slow. The first lane ends it then. */
+export const slowAfter = 2_000;
 
 /** Maximum fraction by which a delay is shortened, to spread retries that failed together. */
 const jitter = 0.2;
 
 /**
  * Decides what follows an attempt. A receiver may request a longer delay with `Retry-After`; attempts that the
- * schedule has in the meantime are skipped.
+ * schedule has in the meantime are skipped. A slow attempt is made again, but not while the receiver may still be
+ * responding to it.
  *
  * @param attempt its number, from 1
- * @param random from 0 to 1
+ * @param attemptedAt when it began; it and `now` are milliseconds since 1970, `random` is from 0 to 1
  */
 export function nextStep(
   result: AttemptResult,
   attempt: number,
   {
+    attemptedAt,
     now,
     random,
     schedule,
-  }: { readonly now: number; readonly random: number; readonly schedule: readonly number[] },
+  }: {
+    readonly attemptedAt: number;
+    readonly now: number;
+    readonly random: number;
+    readonly schedule: readonly number[];
+  },
 ): NextStep {
   if (result.answered && result.status >= 200 && result.status < 300) return { outcome: 'delivered' };
   if (result.answered && result.status === 410) return { outcome: 'disabled' };
+  if (isSlow(result)) {
+    return { outcome: 'failed', retryInMs: Math.max(0, attemptedAt + responseTimeout - now), attempt };
+  }
 
   const [at, next, last] = [schedule[attempt - 1], schedule[attempt], schedule.at(-1)];
   if (at === undefined || next === undefined || last === undefined) return { outcome: 'given_up' };
@@ -51,6 +67,9 @@ export function nextStep(
   const reached = schedule.findIndex((time) => time - at >= delay);
   return { outcome: 'failed', retryInMs: Math.round(delay), attempt: reached + 1 };
 }
+
+/** Whether the first lane ended the attempt. Only its change of lanes counts: it uses up no attempt of the schedule. */
+export const isSlow = (result: AttemptResult): boolean => !result.answered && result.reason === 'slow';
 
 /** The reason for the outcome, for the log and the attempt's row. */
 export function reasonOf(result: AttemptResult): string {

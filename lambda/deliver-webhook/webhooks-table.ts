@@ -1,7 +1,8 @@
 import { ok, type Result } from '../../domain/result';
 import { type Database, type DatabaseUnavailable, sql } from '../database/database';
 import { coalesce } from '../shared/coalesce';
-import { type Attempt, slowAfter, type Webhook, type Webhooks } from './deliver-webhook';
+import type { Attempt, Webhook, Webhooks } from './deliver-webhook';
+import { slowAfter } from './retry-schedule';
 
 /**
  * Implements the port on the region's database. Concurrent deliveries of a batch share one read and one write statement:
@@ -10,7 +11,6 @@ import { type Attempt, slowAfter, type Webhook, type Webhooks } from './deliver-
 export function createWebhooks(database: Database): Webhooks {
   return {
     find: coalesce((webhookIds) => findAll(database, webhookIds)),
-    markUnhealthy: coalesce((webhookIds) => markAllUnhealthy(database, webhookIds)),
     record: coalesce((attempts) => recordAll(database, attempts)),
     async disable(webhookId, url, reason) {
       const rows = await database.execute(sql`
@@ -49,17 +49,6 @@ async function findAll(
     ]),
   );
   return webhookIds.map((webhookId) => ok(found.get(webhookId)));
-}
-
-async function markAllUnhealthy(database: Database, webhookIds: readonly string[]) {
-  const marked = await database.execute(sql`
-    update webhooks set unhealthy_at = now()
-    where webhook_id in (
-      select webhook_id from webhooks
-      where webhook_id in (select jsonb_array_elements_text(${JSON.stringify(webhookIds)}::jsonb))
-        and unhealthy_at is null
-      for no key update skip locked)`);
-  return webhookIds.map(() => marked);
 }
 
 /**

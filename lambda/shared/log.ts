@@ -24,7 +24,6 @@ export const logCodes = {
   webhookAttempted: 'WEBHOOK_ATTEMPTED',
   webhookAttemptNotRecorded: 'WEBHOOK_ATTEMPT_NOT_RECORDED',
   webhookDisabled: 'WEBHOOK_DISABLED',
-  webhookSlow: 'WEBHOOK_SLOW',
   webhookDeliveryStopped: 'WEBHOOK_DELIVERY_STOPPED',
   webhookDeliveryWaits: 'WEBHOOK_DELIVERY_WAITS',
   webhookDeliveryRefused: 'WEBHOOK_DELIVERY_REFUSED',

@@ -19,7 +19,7 @@ export interface OutgoingMessage {
    * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
    */
   readonly group: string;
-  /** @default 0; at most `maxDelaySeconds` */
+  /** Rounded up: never early. @default 0; at most `maxDelaySeconds` */
   readonly delaySeconds?: number;
   /** Why it is on a dead-letter queue: the message's attribute `Reason`. */
   readonly reason?: string;
@@ -28,8 +28,7 @@ export interface OutgoingMessage {
 export interface Queue {
   send(messages: readonly OutgoingMessage[]): Promise<Result<null, QueueUnavailable>>;
   /**
-   * Sets the visibility timeout of a received message: seconds (0 to 43,200 after its receipt), rounded up, because
-   * a message that is received early would be hidden for 0 s and received early again and again.
+   * Sets the visibility timeout of a received message: seconds (0 to 43,200 after its receipt), rounded up: never early.
    */
   hide(receiptHandle: string, seconds: number): Promise<Result<null, QueueUnavailable>>;
 }
@@ -103,7 +102,7 @@ function toEntry(
     Id: String(index),
     MessageBody: body,
     MessageGroupId: group,
-    ...(delaySeconds && { DelaySeconds: Math.round(delaySeconds) }),
+    ...(delaySeconds && { DelaySeconds: Math.ceil(delaySeconds) }),
     ...(reason && { MessageAttributes: { Reason: { DataType: 'String', StringValue: reason } } }),
   };
 }
@@ -129,7 +128,7 @@ function batches(entries: readonly SendMessageBatchRequestEntry[]): SendMessageB
 export interface Consumer<Message> {
   /** The error becomes the reason of an invalid message on the dead-letter queue. */
   parse(body: string): Result<Message, string>;
-  /** A message that fails is received again after `retryInSeconds`. @default `backoffSeconds` */
+  /** A message that fails is received again after `backoffSeconds`, and not before `retryInSeconds`. */
   handle(message: Message, record: SQSRecord): Promise<Result<unknown, MessageFailed>>;
   /** The queue that the message was received from. */
   queueOf(record: SQSRecord): Queue;
@@ -165,7 +164,7 @@ export async function consume<Message>(
     const { kind: cause, retryInSeconds, ...why } = outcome.error;
     log.error('Message will be retried', { logCode: logCodes.waits, messageId, cause, ...why });
     const receiveCount = Number(attributes.ApproximateReceiveCount);
-    const seconds = retryInSeconds ?? backoffSeconds(receiveCount, consumer.random());
+    const seconds = Math.max(retryInSeconds ?? 0, backoffSeconds(receiveCount, consumer.random()));
     await consumer.queueOf(record).hide(receiptHandle, seconds);
     return true;
   }

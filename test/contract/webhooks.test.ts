@@ -34,7 +34,7 @@ const nearly = (text: string) =>
   );
 
 /** Of the form of RFC 3339, on no calendar or clock. */
-const impossibleTimes = [
+const impossibleTimes: readonly string[] = [
   '2026-21-20T12:00:00.000Z',
   '2026-02-30T12:00:00.000Z',
   '2026-02-29T12:00:00.000Z',
@@ -54,7 +54,7 @@ it.each(Object.keys(event))(
         const changed = { ...event, [field]: value };
         expect([changed, isDocumented(changed)]).toEqual([changed, parseEvent(JSON.stringify(changed)).ok]);
       }),
-      { numRuns: 200, examples: impossibleTimes.map((time) => [time]) },
+      { numRuns: 200, examples: impossibleTimes.map((time): [string] => [time]) },
     );
     expect([isDocumented(event), isDocumented({ ...event, [field]: undefined })]).toEqual([true, false]);
   },
@@ -65,7 +65,7 @@ it('the document states what follows each response status', () => {
   for (let status = 100; status < 600; status++) {
     const documented = [String(status), `${Math.floor(status / 100)}XX`].find((name) => name in responses);
     const result = { answered: true, status } as const;
-    const { outcome } = nextStep(result, 1, { now: 0, random: 0.5, schedule: retrySchedule });
+    const { outcome } = nextStep(result, 1, { attemptedAt: 0, now: 0, random: 0.5, schedule: retrySchedule });
     expect([status, outcome]).toEqual([status, outcomes[documented ?? 'default'] ?? 'failed']);
   }
 });

@@ -208,13 +208,16 @@ describe('a failing delivery', () => {
     expect(await stored()).toMatchObject({ unhealthy: true });
   });
 
-  it('that is received a second or more too early is delayed again, unchanged', async () => {
+  it('that is received too early is delayed again, unchanged', async () => {
     const now = Date.now();
-    const value = await send({ attempt: 12, notBefore: now + 1_000_000 }, world.retries);
-    await send({ attempt: 2, notBefore: now + 999 }, world.retries);
-    expect(await run({ now: () => now }, world.retries)).toMatchObject({ received: 2, failed: 0 });
+    const delivery = await send({ attempt: 12, notBefore: now }, world.retries);
+    for (const early of [1_000_000, 1])
+      await world.retries.send(writeDelivery({ ...delivery, notBefore: now + early }));
+    expect(await run({ now: () => now }, world.retries)).toMatchObject({ received: 3, failed: 0 });
     expect(await requests()).toHaveLength(1);
-    expect(retried()).toContainEqual({ group: webhookId, delaySeconds: 900, ok: true, value });
+    const again = (early: number, delaySeconds: number) =>
+      expect.objectContaining({ delaySeconds, value: { ...delivery, notBefore: now + early } });
+    expect(retried()).toEqual(expect.arrayContaining([again(1_000_000, 900), again(1, 1)]));
   });
 
   it('is abandoned and counted after the last attempt, and its webhook stays enabled', async () => {
@@ -233,26 +236,63 @@ describe('a failing delivery', () => {
   });
 });
 
-it('the lane of a webhook is the second after two seconds: the attempt is aborted and repeated there, without that limit', async () => {
-  let time = Date.now();
-  const started = time;
-  /** Responds after 3 s. */
-  const post: Receivers['post'] = async ({ limit = 15_000 }) => {
-    time += Math.min(limit, 3_000);
-    return limit < 3_000 ? { answered: false, reason: 'timeout' } : { answered: true, status: 200 };
+describe('a receiver that responds after 3 s', () => {
+  const began = Date.now();
+  let time: number;
+  /** Less than two seconds by this clock: timers and clocks differ. */
+  const limited = 1_999;
+  const post: Receivers['post'] = async ({ limit }) => {
+    time += limit === undefined ? 3_000 : limited;
+    return limit === undefined ? { answered: true, status: 200 } : { answered: false, reason: 'slow' };
   };
-  const slow = { receivers: { post }, now: () => time };
-  const value = await send();
-  await run(slow);
-  expect(time - started).toBe(2_000);
-  expect(await stored()).toMatchObject({ unhealthy: true });
-  expect(await attempts()).toEqual([]);
-  expect(retried()).toEqual([{ group: webhookId, delaySeconds: 0, ok: true, value }]);
+  const run3s = (from: typeof world.deliveries, ports: Partial<DeliveryPorts> = {}, second?: string) =>
+    run({ receivers: { post }, now: () => time, ...ports }, from, second);
+  beforeEach(() => {
+    time = began;
+  });
 
-  await markUnhealthy('-31 s');
-  await run(slow, world.retries);
-  expect(await attempts()).toMatchObject([{ outcome: 'delivered', duration_ms: 3_000 }]);
-  expect(await stored()).toMatchObject({ unhealthy: true });
+  it('is sent the delivery again in the second lane, 15 s after the first attempt began, with its number', async () => {
+    const delivery = await send();
+    const notBefore = began + 15_000;
+    // Charged to nobody.
+    expect((await run3s(world.deliveries)).emitted).not.toHaveProperty('Failed');
+    const slow = { outcome: 'failed', reason: 'slow', status: null, duration_ms: limited };
+    expect(await attempts()).toMatchObject([{ ...slow, attempted_at: began, next_attempt_at: notBefore }]);
+    expect(world.log.lines).toMatchObject([{ logCode: 'WEBHOOK_ATTEMPTED', attempt: 1, reason: 'slow' }]);
+    expect(await stored()).toMatchObject({ unhealthy: true });
+    const value = { ...delivery, attempt: 1, notBefore };
+    expect(retried()).toEqual([{ group: webhookId, delaySeconds: 14, ok: true, value }]);
+
+    time = notBefore - 1;
+    await world.retries.send(writeDelivery(value));
+    await run3s(world.retries);
+    expect([await attempts(), retried().at(-1)]).toMatchObject([[slow], { delaySeconds: 1, value }]);
+
+    await markUnhealthy('-31 s');
+    time = notBefore;
+    await world.retries.send(writeDelivery(value));
+    await run3s(world.retries);
+    expect(await attempts()).toMatchObject([slow, { outcome: 'delivered', duration_ms: 3_000 }]);
+    expect(world.log.lines.at(-1)).toMatchObject({ attempt: 1, outcome: 'delivered' });
+    expect(await stored()).toMatchObject({ unhealthy: true });
+  });
+
+  it('is not sent it earlier when the attempt cannot be recorded, or the second lane is unavailable', async () => {
+    await send();
+    await run3s(world.deliveries, { webhooks: { ...webhooks, record: unavailable } });
+    expect(retried()).toMatchObject([{ delaySeconds: 14 }]);
+    time = began;
+    await send();
+    await run3s(world.deliveries, {}, missing);
+    expect(world.deliveries.visibilityTimeouts()).toEqual([14]);
+  });
+});
+
+it('a delivery that changes lanes waits, longer each time, while the second is unavailable', async () => {
+  await markUnhealthy('0 s');
+  await send();
+  expect(await run({}, world.deliveries, missing)).toMatchObject({ failed: 1 });
+  expect([await requests(), world.deliveries.visibilityTimeouts()]).toEqual([[], [5]]);
 });
 
 it.each([

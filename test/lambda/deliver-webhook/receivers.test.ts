@@ -94,7 +94,7 @@ const redirect = 'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/\r\n\r\n';
 
 const answered = (status = 200): AttemptResult => ({ answered: true, status });
 const unanswered = (reason: string): AttemptResult => ({ answered: false, reason });
-const timedOut = unanswered('timeout');
+const slow = unanswered('slow');
 
 /** Without our limits each would block its batch until the test times out. */
 const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult])[] = [
@@ -103,7 +103,7 @@ const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult]
   ['closes in its body', say(`${head}content-length: 9\r\n\r\na`, ends), answered()],
   ['sends endless headers', say(head, endlessly('x: y\r\n')), unanswered('response_headers_too_large')],
   ['sends endless empty lines', say('', endlessly('\r\n'.repeat(4_096))), unanswered('response_too_large')],
-  ['sends headers slowly', say(head, often('x: y\r\n')), timedOut],
+  ['sends headers slowly', say(head, often('x: y\r\n')), slow],
   ['switches the protocol', say(upgrade), unanswered('protocol_switched')],
   ['redirects to a private address', say(redirect, ends), answered(302)],
   ['speaks another protocol', say('220 mail.example.com ESMTP\r\n', ends), unanswered('response_malformed')],
@@ -124,7 +124,7 @@ describe.each(['new', 'reused'])('over a %s connection, a receiver that', (conne
     });
     const send = client();
     if (isReused) await send(port);
-    const result = await send(port, expected === timedOut ? { limit: 300 } : {});
+    const result = await send(port, expected === slow ? { limit: 300 } : {});
     // A reused connection lost before any byte of a response: the request is resent over a new one.
     const isSentAgain = isReused && misbehaviour === 'closes without a response';
     expect(result).toEqual(isSentAgain ? answered() : expected);
@@ -169,9 +169,11 @@ it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS", async (
 });
 
 it.each([
-  ['5 s to look up the name and connect', 5_000, startTcp, 'connect_timeout'],
-  ['15 s in all', 15_000, startTls, 'timeout'],
-])('without settings, an attempt has %s', async (_, limit, start, reason) => {
+  ['5 s to look up the name and connect', 5_000, startTcp, 'connect_timeout', {}],
+  ['15 s in all', 15_000, startTls, 'timeout', {}],
+  ['less, ended as slow, while it connects in the first lane', 4_900, startTcp, 'slow', { limit: 4_900 }],
+  ['less, ended as slow, while it waits in the first lane', 6_000, startTls, 'slow', { limit: 6_000 }],
+])('without settings, an attempt has %s', async (_, end, start, reason, lane) => {
   // The connections are real: only the lookup and the two deadlines wait for this clock.
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
   const lookup = 4_000;
@@ -179,15 +181,47 @@ it.each([
   let result: AttemptResult | undefined;
   const reached = new Promise((reach) => {
     const port = start((socket) => socket.once('data', reach));
-    port.then(client({ resolve })).then((attempt) => (result = attempt));
+    port.then((open) => client({ resolve })(open, lane)).then((attempt) => (result = attempt));
   });
   while (jest.getTimerCount() === 0) await new Promise(setImmediate);
   await jest.advanceTimersByTimeAsync(lookup);
   await reached;
-  await jest.advanceTimersByTimeAsync(limit - lookup - 1);
+  await jest.advanceTimersByTimeAsync(end - lookup - 1);
   expect(result).toBeUndefined();
   await jest.advanceTimersByTimeAsync(1);
   expect(result).toEqual(unanswered(reason));
+});
+
+it.each([
+  ['loses one connection', 1],
+  ['restarts', 8],
+])('a receiver that %s answers all eight requests in progress', async (_, closed) => {
+  const [count, behaviours] = [8, [] as ((socket: Socket) => void)[]];
+  let requests = 0;
+  const port = await startTls((socket) => {
+    socket.on('data', () => {
+      requests += 1;
+      behaviours.length > 0 ? behaviours.shift()?.(socket) : socket.write(bodyOf(2));
+    });
+  });
+  const send = client();
+  const sendAll = () => Promise.all(Array.from({ length: count }, () => send(port)));
+  // Opens the connections.
+  const waiting: Socket[] = [];
+  behaviours.push(...Array(count).fill((socket: Socket) => waiting.push(socket)));
+  const opened = sendAll();
+  await eventually(() => waiting.length === count, 20);
+  for (const socket of waiting) socket.write(bodyOf(2));
+  await opened;
+
+  // The requests that stay wait for their response until the others were lost and sent again.
+  const held: Socket[] = [];
+  behaviours.push(...Array(count - closed).fill((socket: Socket) => held.push(socket)));
+  behaviours.push(...Array(closed).fill(ends));
+  const sent = sendAll();
+  await eventually(() => requests === 2 * count + closed, 20);
+  for (const socket of held) socket.write(bodyOf(2));
+  expect(await sent).toEqual(Array(count).fill(answered()));
 });
 
 /** A receiver that counts, and gives the same response to each request. */

@@ -12,7 +12,7 @@ const timeout: AttemptResult = { answered: false, reason: 'timeout' };
 
 /** Without jitter. */
 const step = (result: AttemptResult, attempt: number, random = 0) =>
-  nextStep(result, attempt, { now, random, schedule });
+  nextStep(result, attempt, { attemptedAt: now - 2_000, now, random, schedule });
 
 it.each([
   [answered(200), 'delivered', 'ok'],
@@ -59,6 +59,13 @@ it.each([
     expect(step(answered(503, retryAfter), 1)).toEqual(next);
   },
 );
+
+it('makes a slow attempt again 15 s after it began, with the same number, even the last one', () => {
+  for (const attempt of [1, schedule.length]) {
+    const again = { outcome: 'failed', retryInMs: 13_000, attempt };
+    expect(step({ answered: false, reason: 'slow' }, attempt)).toEqual(again);
+  }
+});
 
 it('makes the last attempt even if Retry-After is later', () => {
   const last = schedule.length;

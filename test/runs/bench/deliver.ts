@@ -91,7 +91,6 @@ function openHandler(url: string, certificateAuthority: string) {
       }),
       webhooks: {
         find: async () => ok({ url, enabled: true, unhealthy: false, secretVersion: 1 }),
-        markUnhealthy: async () => ok(null),
         record: async () => ok(null),
         disable: async () => ok(undefined),
       },
