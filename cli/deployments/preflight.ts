@@ -1,27 +1,35 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Environment, environmentNamed } from '../../lib/environments';
 import { AwsCallFailed, ask, clientSettings } from '../shell/aws';
-import { findStack, listResources, openCloudFormation } from '../shell/deployed-stack';
-import { CommandFailed } from '../shell/failure';
+import { allStacks, findStack, listResources, openCloudFormation } from '../shell/deployed-stack';
+import { CommandFailed, UsageError } from '../shell/failure';
 import { environmentToWorkOn } from '../shell/options';
 import { type Terminal, table } from '../shell/terminal';
 import { type AssembledStack, assemblyOption, readAssembledStack } from './assembly';
-import type { Check, Context, Finding } from './preflight-checks';
+import type { Check, Context, Finding } from './checks/check';
 
 interface PreflightOptions {
   readonly environment: string;
+  /** @default - all of the environment */
+  readonly stack?: string;
   readonly assembly: string;
   readonly json?: boolean;
 }
 
 const help = `
 Read-only. Uses the deployment's credentials, in the region of each stack of the environment. Warnings do not fail
-the command: the deployment may be the fix. Permissions: docs/operating.md.`;
+the command: the deployment may be the fix. With --stack, failures of the other stack are warnings. A check that AWS
+refuses is "not checked" and fails the command for a stack that is not deployed yet. Permissions: docs/operating.md.`;
 
 export function register(program: Command, terminal: Terminal): void {
   program
     .command('preflight')
     .addOption(environmentToWorkOn())
+    .addOption(
+      new Option('--stack <name>', 'the stack to deploy (default: all of the environment)').choices(
+        allStacks().map(({ stackId }) => stackId),
+      ),
+    )
     .addOption(assemblyOption())
     .option('--json', 'print JSON')
     .summary('check that the AWS account is ready for a deployment')
@@ -30,13 +38,14 @@ export function register(program: Command, terminal: Terminal): void {
     .action((options: PreflightOptions) => preflight(options, terminal));
 }
 
-async function preflight({ environment: name, assembly, json }: PreflightOptions, terminal: Terminal) {
+async function preflight({ environment: name, assembly, json, stack }: PreflightOptions, terminal: Terminal) {
   const { STS } = await import('@aws-sdk/client-sts');
   const environment = environmentNamed(name) as Environment;
   const { stackId, standby } = environment;
-  const stacks = [stackId, ...(standby ? [standby.stackId] : [])].map((stack) =>
-    readAssembledStack(assembly, stack),
-  );
+  const names = [stackId, ...(standby ? [standby.stackId] : [])];
+  if (stack && !names.includes(stack))
+    throw new UsageError(`Stack ${stack} is not of environment ${name}. Give ${names.join(' or ')}.`);
+  const stacks = names.map((each) => readAssembledStack(assembly, each));
   // The environment's region may be disabled. The call needs no permission:
   // https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html
   const { Account: account = '' } = await ask(new STS(clientSettings('us-east-1')), 'getCallerIdentity', {});
@@ -46,39 +55,61 @@ async function preflight({ environment: name, assembly, json }: PreflightOptions
       `The credentials belong to account ${account}, but ${name} uses ${expected}.`,
       'Name the profile of that account in AWS_PROFILE, or correct the variable WALLET_…_ACCOUNT.',
     );
-  const checks = await runChecks(environment, stacks, account);
+  const checks = await runChecks(environment, stacks, account, stack);
 
   const count = (outcome: string) => checks.filter((check) => check.outcome === outcome).length;
-  const passed = count('failed') === 0;
+  const blind = checks.filter(({ outcome, isFirst }) => outcome === 'not checked' && isFirst).length;
+  const passed = count('failed') === 0 && blind === 0;
   const rows = checks.map(({ outcome, stack, id, found, remedy }) => [
     ...[outcome, stack, id],
     remedy ? `${found}. ${remedy}` : found,
   ]);
+  const findings = checks.map(({ isFirst, ...finding }) => finding);
   terminal.result(
     json
-      ? JSON.stringify({ environment: name, account, passed, checks })
+      ? JSON.stringify({ environment: name, account, passed, checks: findings })
       : table([['RESULT', 'STACK', 'CHECK', 'FOUND'], ...rows], terminal.bold),
   );
-  const summary = `${name}: ${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${count('not checked')} not checked.`;
-  if (!passed) throw new CommandFailed(summary);
+  const unchecked = `${count('not checked')} of ${checks.length} not checked`;
+  const summary = `${name}: ${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${unchecked}.`;
+  const grant = 'Grant what was refused: docs/operating.md#iam-permissions.';
+  if (!passed) throw new CommandFailed(summary, blind > 0 ? grant : undefined);
   terminal.note(summary);
+  if (count('not checked') > 0)
+    terminal.note(
+      terminal.alarm(
+        `warning: ${unchecked}: the deployment may fail for a reason that was not looked for. ${grant}`,
+      ),
+    );
 }
 
-/** Runs all checks of all stacks at once. */
+/**
+ * Runs all checks of all stacks at once.
+ *
+ * @param only the stack to deploy: failures of the others are warnings. @default - all
+ */
 export async function runChecks(
   environment: Environment,
   stacks: readonly AssembledStack[],
   account: string,
+  only?: string,
 ) {
   // Loaded lazily: the SDK's clients would delay --help by a second.
-  const { checks } = require('./preflight-checks') as typeof import('./preflight-checks');
+  const { checks } = require('./checks/all') as typeof import('./checks/all');
   const found = stacks.map((stack) => {
     const { zones = [] } = (stack.name === environment.stackId ? environment : environment.standby) ?? {};
     const context = { environment, account, stack, zones, deployed: readDeployed(stack) };
-    return checks.map(async (check) => ({
-      ...{ id: check.id, stack: stack.name, region: stack.region, remedy: null },
-      ...(await findingOf(check, context)),
-    }));
+    const isOther = only !== undefined && only !== stack.name;
+    return checks.map(async (check) => {
+      const finding = await findingOf(check, context);
+      return {
+        ...{ id: check.id, stack: stack.name, region: stack.region, remedy: null },
+        ...finding,
+        ...(isOther && finding.outcome === 'failed' && { outcome: 'warning' as const }),
+        /** Whether it is for the first deployment of its stack, which cannot be a repair. */
+        isFirst: !isOther && (await context.deployed.catch(() => undefined)) === undefined,
+      };
+    });
   });
   return Promise.all(found.flat());
 }

@@ -37,7 +37,9 @@ type Call<Method> = Method extends {
   (input: never, options: never, callback: never): void;
 }
   ? { readonly input: Input; readonly output: Output }
-  : never;
+  : Method extends (input: infer Input, options: object) => Promise<infer Output>
+    ? { readonly input: Input; readonly output: Output }
+    : never;
 
 /** Permissions that are not named like the method. */
 const permissions: Readonly<Record<string, string>> = {

@@ -1,9 +1,15 @@
 import type { AssembledStack } from '../../cli/deployments/assembly';
+import { checks } from '../../cli/deployments/checks/all';
 import { runChecks } from '../../cli/deployments/preflight';
-import { checks } from '../../cli/deployments/preflight-checks';
 import { inProject } from '../../cli/shell/paste';
-import { type Environment, restoreSuffix, stacksOf } from '../../lib/environments';
-import { first } from '../support/rows';
+import {
+  developerEnvironment,
+  type Environment,
+  environments,
+  restoreSuffix,
+  stacksOf,
+} from '../../lib/environments';
+import { first, withStandby } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import {
   type Replies,
@@ -22,9 +28,13 @@ const accountId = '111122223333';
 const [one, reserve] = ['eipalloc-0123456789abcdef0', 'eipalloc-0123456789abcdef1'];
 
 // Independent of the table.
-const { standby: _, alarmEmail: __, ...row } = first;
+const { standby: _, domainNames: __, ...row } = first;
 const plain: Environment = {
   ...row,
+  tokenIssuer: 'https://eu.customer.com',
+  support: { contact: 'https://customer.com/support', guide: 'https://customer.com/receivers' },
+  serviceLevelAgreement: true,
+  alarmEmail: 'on-call@customer.com',
   region: 'eu-central-1',
   zones: ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'],
   throttle: { requestsPerSecond: 200, burst: 400 },
@@ -47,7 +57,16 @@ const Properties = { Engine: 'aurora-postgresql', EngineVersion: '17.9', EnableH
 const template = {
   Resources: {
     Stage: { Type: 'AWS::ApiGateway::Stage' },
+    Network: { Type: 'AWS::EC2::VPC' },
+    Address: { Type: 'AWS::EC2::EIP' },
     Cluster: { Type: 'AWS::RDS::DBCluster', Properties },
+    Global: { Type: 'AWS::RDS::GlobalCluster' },
+    ...Object.fromEntries(
+      ['a', 'b'].map((letter) => {
+        const AvailabilityZone = `eu-central-1${letter}`;
+        return [`Instance${letter}`, { Type: 'AWS::RDS::DBInstance', Properties: { AvailabilityZone } }];
+      }),
+    ),
   },
 };
 const stackIn = (region: string): AssembledStack => ({
@@ -64,9 +83,9 @@ const zonesAre = (states: Readonly<Record<string, string>>) =>
     })),
   });
 const engine = 'rds:DescribeOrderableDBInstanceOptions';
-const offering = (letter: string, SupportsHttpEndpoint?: boolean) => {
-  const AvailabilityZones = { AvailabilityZone: { Name: `eu-central-1${letter}` } };
-  const OrderableDBInstanceOption = { AvailabilityZones, SupportsHttpEndpoint };
+const offering = (letters: string, supported: object = {}) => {
+  const zones = [...letters].map((letter) => ({ Name: `eu-central-1${letter}` }));
+  const OrderableDBInstanceOption = { AvailabilityZones: { 'AvailabilityZone[]': zones }, ...supported };
   return answering(engine, { OrderableDBInstanceOptions: { OrderableDBInstanceOption } });
 };
 const concurrency = (count: number) =>
@@ -75,11 +94,22 @@ const concurrency = (count: number) =>
   });
 const regionIs = (RegionOptStatus: string) => answering('account:GetRegionOptStatus', { RegionOptStatus });
 const bootstrapped = (Value: string) => answering('ssm:GetParameter', { Parameter: { Value } });
+const planIs = (accountPlanType: string) => answering('freetier:GetAccountPlanState', { accountPlanType });
+const quotaIs = (Value: number) => answering('servicequotas:GetServiceQuota', { Quota: { Value } });
+const used = (addresses: number, vpcs: number): Replies => ({
+  ...answering('ec2:DescribeAddresses', { addressesSet: Array(addresses).fill({ publicIp: '203.0.113.9' }) }),
+  ...answering('ec2:DescribeVpcs', { vpcSet: Array(vpcs).fill({ vpcId: 'vpc-1' }) }),
+});
+const onlyDefaultQuota: Replies = {
+  ...refusing('servicequotas:GetServiceQuota', 'NoSuchResourceException'),
+  ...answering('servicequotas:GetAWSDefaultServiceQuota', { Quota: { Value: 5 } }),
+};
 const three = { a: 'available', b: 'available', c: 'available' };
 
 /** An account in which everything is ready for a first deployment. */
 const ready: Replies = {
-  ...{ ...withoutStacks, ...zonesAre(three), ...offering('a', true), ...concurrency(1_000) },
+  ...{ ...withoutStacks, ...zonesAre(three), ...offering('abc'), ...concurrency(1_000) },
+  ...{ ...planIs('PAID'), ...quotaIs(5), ...used(0, 1) },
   ...{ ...regionIs('ENABLED_BY_DEFAULT'), ...bootstrapped('30') },
   ...answering('sts:GetCallerIdentity', { Account: accountId }),
   ...answering('iam:GetRole', { Role: { Arn: 'arn:aws:iam::1:role/AWSServiceRoleForRDS' } }),
@@ -126,7 +156,14 @@ const restored = restoreSuffix(fromSnapshot.database);
 it.each<[string, Environment, Replies]>([
   ['a first deployment', plain, {}],
   ['an update', plain, running('17.9')],
-  ['an RDS version that does not state the Data API', plain, offering('b')],
+  ['placeholders and no alarms in a disposable copy', developerEnvironment('ada'), {}],
+  [
+    'an account from before there were plans',
+    plain,
+    refusing('freetier:GetAccountPlanState', 'ResourceNotFoundException'),
+  ],
+  ['the last address and network of a default quota', plain, { ...used(4, 4), ...onlyDefaultQuota }],
+  ['an RDS version that states neither the Data API nor global databases', plain, offering('ab')],
   ['an adopted address on its own gateway, and a free one', adopting, onOwnGateway],
   ['a time within the backups', toTime, clusterOf('17.9', midnight, next)],
   ['a deleted snapshot after the restore', fromSnapshot, running('17.9', restored)],
@@ -137,6 +174,8 @@ it.each<[string, Environment, Replies]>([
 const bootstrapCommand = inProject(`npx cdk bootstrap aws://${accountId}/eu-central-1`);
 const noSnapshot = refusing('rds:DescribeDBClusterSnapshots', 'DBClusterSnapshotNotFoundFault');
 const noCluster = refusing('rds:DescribeDBClusters', 'DBClusterNotFoundFault');
+const placeholderNames = { api: 'api.example.com', dashboard: 'dashboard.customer.com' };
+const { alarmEmail: ___, ...withoutEmail } = plain;
 const [early, late] = ['2026-11-21T10:29:59Z', '2026-11-21T10:30:01Z'];
 it.each<[expected: string, text: string, Environment, Replies]>([
   ['failed region', 'is DISABLED', plain, regionIs('DISABLED')],
@@ -149,9 +188,38 @@ it.each<[expected: string, text: string, Environment, Replies]>([
   ['failed stack-state', '"Recovering from a failed first', plain, inStatus('ROLLBACK_COMPLETE')],
   ['warning zones', 'c is missing', plain, zonesAre({ a: 'available', b: 'available' })],
   ['warning zones', 'd is impaired', plain, zonesAre({ ...three, d: 'impaired' })],
-  ['failed lambda-concurrency', '--desired-value 400 --', plain, concurrency(10)],
-  ['failed database-engine', 'not available in eu-central-1a', plain, offering('d', true)],
-  ['failed database-engine', 'with the Data API is not available', plain, offering('a', false)],
+  ['failed account-plan', 'upgrade-account-plan --account', plain, planIs('FREE')],
+  [
+    'not checked account-plan',
+    'that has freetier:GetAccountPlanState',
+    plain,
+    refusing('freetier:GetAccountPlanState', 'AccessDenied'),
+  ],
+  ['failed lambda-concurrency', '--desired-value 1000 --', plain, concurrency(10)],
+  ['failed elastic-ips', 'L-0263D0A3 --desired-value 6 --', plain, used(5, 1)],
+  ['failed vpcs', '5 of 5 used, the deployment adds 1. Request', plain, used(0, 5)],
+  [
+    'failed placeholders',
+    'tokenIssuer https://a.example. Give',
+    { ...plain, tokenIssuer: 'https://a.example' },
+    {},
+  ],
+  ['failed placeholders', 'api api.example.com. Give', { ...plain, domainNames: placeholderNames }, {}],
+  ['failed alarm-email', 'alarms notify nobody', withoutEmail, {}],
+  ['failed database-engine', 'not available in eu-central-1b. Choose', plain, offering('ac')],
+  [
+    'failed database-engine',
+    ', with the Data API, in a',
+    plain,
+    offering('ab', { SupportsHttpEndpoint: false }),
+  ],
+  [
+    'failed database-engine',
+    'global database is not',
+    plain,
+    offering('ab', { SupportsGlobalDatabases: false }),
+  ],
+  ['warning database-engine', 'The cluster that runs stays', plain, { ...running('17.9'), ...offering('d') }],
   ['failed database-engine', 'not available in', plain, refusing(engine, 'InvalidParameterValue')],
   ['failed database-running', 'to 17.10', plain, running('17.10')],
   ['failed restore', 'is not in eu', fromSnapshot, noSnapshot],
@@ -191,10 +259,49 @@ it('prints an object, or a line for each check of each stack, and fails with a c
   account().answer(refusing('iam:GetRole', 'NoSuchEntity'), ready);
   const { checks: found, ...facts } = JSON.parse((await preflight('--json')).stdout);
   expect(facts).toEqual({ environment: first.name, account: accountId, passed: false });
-  expect(found[0]).toMatchObject({ id: 'region', stack: first.stackId, outcome: 'ok', remedy: null });
+  expect(found.find(({ id }: { id: string }) => id === 'region')).toMatchObject({
+    ...{ stack: first.stackId, outcome: 'ok', remedy: null },
+  });
   const { exitCode, stdout } = await preflight();
   expect(exitCode).toBe(1);
   expect(stdout.trimEnd().split('\n')).toHaveLength(1 + stacks.length * checks.length);
+});
+
+describe('--stack', () => {
+  const { stackId: other, region } = withStandby.standby;
+  const deploy = () =>
+    preflight('--environment', withStandby.name, '--stack', other, '--json').then(
+      ({ exitCode, stdout, stderr }) => ({ exitCode, stderr, checks: JSON.parse(stdout).checks }),
+    );
+  const denied = refusing('iam:GetRole', 'AccessDenied');
+
+  it('fails for the stack to deploy only', async () => {
+    account().answer(ready);
+    const { exitCode, checks: found } = await deploy();
+    expect(exitCode).toBe(0);
+    const outcomes = found.map(
+      ({ stack, id, outcome }: Record<string, string>) => `${stack} ${id} ${outcome}`,
+    );
+    // The other stack's row has placeholders.
+    expect(outcomes).toContain(`${withStandby.stackId} placeholders warning`);
+    expect(outcomes.join()).not.toContain('failed');
+  });
+
+  it.each<[string, Replies, exitCode: number, said: RegExp]>([
+    ['a first deployment', withoutStacks, 1, /2 of \d+ not checked\.\nGrant what was refused/],
+    ['an update, which may be a repair', running('17.9'), 0, /\nwarning: 2 of \d+ not checked: /],
+  ])('a check that AWS refuses, before %s', async (_, state, exitCode, said) => {
+    account().answer(denied, state, ready);
+    expect(await deploy()).toMatchObject({ exitCode, stderr: expect.stringMatching(said) });
+    expect(account().calls.filter(({ action }) => action === 'GetRole')).toHaveLength(2);
+    expect(account().calls.some((call) => call.region === region)).toBe(true);
+  });
+
+  it('refuses the stack of another environment', async () => {
+    const elsewhere = environments.find(({ name }) => name !== first.name)?.stackId ?? '';
+    const stderr = expect.stringContaining(`Stack ${elsewhere} is not of environment ${first.name}`);
+    expect(await preflight('--stack', elsewhere)).toMatchObject({ exitCode: 2, stderr });
+  });
 });
 
 it('stops with the credentials of another account', async () => {

@@ -41,10 +41,13 @@ export function writeRefusal(protocol: Protocol, Code: string, Message = ''): Lo
 const write = (protocol: Protocol, root: string, body: Json): string =>
   protocol === 'json' ? JSON.stringify(body) : element(root, body, protocol === 'ec2' ? 'item' : 'member');
 
-/** Lists are elements called `item`, in EC2's dialect, or `member`. `undefined` is omitted. */
+/** Lists are elements called `item`, in EC2's dialect, or `member`, or as the key says: `{ 'Zone[]': […] }`. `undefined` is omitted. */
 function element(name: string, value: Json, item: string): string {
   if (value === undefined) return '';
-  const list = Array.isArray(value) ? value.map((one) => [item, one]) : Object.entries(value);
+  const list = Object.entries(Array.isArray(value) ? { [`${item}[]`]: value } : value).flatMap(
+    ([key, inner]): [string, Json][] =>
+      key.endsWith('[]') ? (inner as Json[]).map((one) => [key.slice(0, -2), one]) : [[key, inner]],
+  );
   const content =
     typeof value === 'object'
       ? list.map(([key, inner]) => element(key, inner, item)).join('')

@@ -1,0 +1,17 @@
+import { accountChecks } from './account';
+import type { Check } from './check';
+import { databaseChecks } from './database';
+import { deployedChecks } from './deployed';
+import { quotaChecks } from './quotas';
+import { regionChecks } from './region';
+import { rowChecks } from './row';
+
+/** Run for each stack of the environment, in the order in which they are printed. */
+export const checks: readonly Check[] = [
+  ...rowChecks,
+  ...accountChecks,
+  ...regionChecks,
+  ...quotaChecks,
+  ...databaseChecks,
+  ...deployedChecks,
+];

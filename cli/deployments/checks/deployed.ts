@@ -1,0 +1,68 @@
+import { EC2 } from '@aws-sdk/client-ec2';
+import { ask, clientSettings } from '../../shell/aws';
+import { type Check, existing, failed } from './check';
+
+export const deployedChecks: readonly Check[] = [
+  {
+    id: 'stack-state',
+    async ask({ stack, deployed }) {
+      const { status = '' } = (await deployed) ?? {};
+      if (status === '') return 'not deployed yet';
+      const remedy = stateRemedies.find(([pattern]) => pattern.test(status))?.[1];
+      return remedy
+        ? failed(status, remedy.replace('STACK', `--stack-name ${stack.name} --region ${stack.region}`))
+        : status;
+    },
+  },
+  {
+    id: 'adopted-address',
+    async ask(context) {
+      const { stack } = context;
+      const { stackId, adoptedElasticIp, webhookOrigin } = context.environment;
+      // Only the primary stack adopts addresses.
+      const adopted = [adoptedElasticIp, webhookOrigin?.adoptedReserve].flatMap((address) =>
+        address && stack.name === stackId ? [address] : [],
+      );
+      if (adopted.length === 0) return 'no adopted addresses';
+      const ec2 = new EC2(clientSettings(stack.region));
+      const AllocationIds = adopted.map(({ allocationId }) => allocationId);
+      const Filters = [{ Name: 'allocation-id', Values: AllocationIds }];
+      const { Addresses = [] } = await ask(ec2, 'describeAddresses', { Filters });
+      const [own] = await existing(context, 'AWS::EC2::NatGateway');
+      const { NatGateways } =
+        own === undefined ? {} : await ask(ec2, 'describeNatGateways', { NatGatewayIds: [own] });
+      const held = NatGateways?.[0]?.NatGatewayAddresses ?? [];
+      for (const { allocationId, address } of adopted) {
+        const current = Addresses.find(({ AllocationId }) => AllocationId === allocationId);
+        if (current?.PublicIp !== address)
+          return failed(
+            `${allocationId} is ${current?.PublicIp ?? `not in ${stack.region}`}, but the environment expects ${address}`,
+            'Correct the address in lib/environments.ts: receivers rely on it.',
+          );
+        // An Elastic IP cannot be on two gateways.
+        if (current.AssociationId && !held.some(({ AllocationId }) => AllocationId === allocationId))
+          return failed(
+            `${address} (${allocationId}) is on ${current.NetworkInterfaceId}, not on the stack's gateway`,
+            'Release it: "Keeping the address" in docs/runbook.md.',
+          );
+      }
+      return `${AllocationIds.join(', ')}: unassociated, or on the stack's gateway`;
+    },
+  },
+];
+
+/**
+ * Statuses that block a deployment. `cdk deploy` itself handles the others.
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
+ */
+const stateRemedies: readonly (readonly [RegExp, string])[] = [
+  [
+    /^REVIEW_IN_PROGRESS$/,
+    'Delete its change set, which was never executed: aws cloudformation delete-stack STACK',
+  ],
+  [/_IN_PROGRESS$/, 'Wait until CloudFormation has finished.'],
+  [/^(CREATE_FAILED|ROLLBACK_)/, 'See "Recovering from a failed first deployment" in docs/runbook.md.'],
+  [/^DELETE_FAILED$/, 'See "Deleting a stack with an SLA" in docs/runbook.md.'],
+  [/^UPDATE_ROLLBACK_FAILED$/, 'Fix the cause, then: aws cloudformation continue-update-rollback STACK'],
+  [/^UPDATE_FAILED$/, 'Undo the failed update: aws cloudformation rollback-stack STACK'],
+];
