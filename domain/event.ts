@@ -26,6 +26,9 @@ export const newEventId = (): string => `evt_${randomUUID().replaceAll('-', '')}
 /** An event's kind, such as `wallet.created`: 1 to 128 characters. */
 export const isEventKind = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/.test(text);
 
+/** Kinds that only the service sends; events of producers are refused. `webhook.test` goes past the events queue. */
+export const isReservedKind = (kind: string): boolean => kind.startsWith('webhook.');
+
 const fieldNames = ['id', 'organizationId', 'kind', 'date', 'data'] as const;
 
 /**

@@ -1,5 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { isEventId, type NewEvent, newEventId, parseEvent, writeEvent } from '../../domain/event';
+import {
+  isEventId,
+  isReservedKind,
+  type NewEvent,
+  newEventId,
+  parseEvent,
+  writeEvent,
+} from '../../domain/event';
 import { environmentCommand } from '../shell/environment-command';
 import { UsageError } from '../shell/failure';
 import { runOperation } from '../shell/operations';
@@ -31,7 +38,7 @@ export function register(program: Command, terminal: Terminal): void {
     },
   })
     .requiredOption('--organization <id>', 'the organization', id('or'))
-    .requiredOption('--kind <kind>', 'the event kind, such as wallet.created', eventKind)
+    .requiredOption('--kind <kind>', 'the event kind, such as wallet.created', producedKind)
     .option('--data <json>', 'event data (JSON)', json, '{}');
 }
 
@@ -41,6 +48,11 @@ export async function putEvent(target: Target, event: NewEvent): Promise<void> {
   const parsed = parseEvent(body);
   if (!parsed.ok) throw new UsageError(parsed.error, 'Change --data.');
   await sendMessages(target, 'WebhookEventsQueueUrl', [{ body, group: event.organizationId }]);
+}
+
+function producedKind(text: string): string {
+  if (!isReservedKind(eventKind(text))) return text;
+  throw new InvalidArgumentError('Kinds that begin with "webhook." are reserved for the service itself.');
 }
 
 function json(text: string): string {

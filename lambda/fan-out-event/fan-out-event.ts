@@ -1,8 +1,15 @@
 import { type Delivery, deliveryId, writeDelivery } from '../../domain/delivery';
-import type { Redelivery, WebhookEvent } from '../../domain/event';
+import {
+  type Disabling,
+  disabledEvent,
+  isReservedKind,
+  type Redelivery,
+  type WebhookEvent,
+} from '../../domain/event';
+import { isId } from '../../domain/ids';
 import { ok, type Result } from '../../domain/result';
 import type { DatabaseUnavailable } from '../database/database';
-import type { Queue, QueueUnavailable } from '../webhooks/queue';
+import { type Queue, type QueueUnavailable, type Refused, refuse } from '../webhooks/queue';
 
 export interface AcceptedEvent {
   readonly event: WebhookEvent;
@@ -28,6 +35,8 @@ export interface Subscriptions {
    * than the event, or does not subscribe to its kind.
    */
   findStoredEvent(redelivery: Redelivery): Promise<Result<StoredEvent | undefined, DatabaseUnavailable>>;
+  /** `undefined` unless the webhook is disabled. */
+  findDisabling(webhookId: string): Promise<Result<Disabling | undefined, DatabaseUnavailable>>;
 }
 
 /** Also whether the webhook is unhealthy. */
@@ -44,17 +53,29 @@ type Unavailable = DatabaseUnavailable | QueueUnavailable;
 /**
  * Sends one delivery of the event for each subscriber. A repeat sends the same deliveries, with the same ids.
  *
- * @returns the number of deliveries
+ * @returns the number of deliveries; `refused` for an event of a reserved kind that the service did not send
  */
 export async function fanOutEvent(
   accepted: AcceptedEvent,
   { subscriptions, lanes }: FanOutPorts,
-): Promise<Result<number, Unavailable>> {
+): Promise<Result<number, Unavailable | Refused>> {
   const { event, acceptedAt } = accepted;
+  const own = isReservedKind(event.kind) ? await isOurs(event, subscriptions) : ok(true);
+  if (!own.ok) return own;
+  if (!own.value) return refuse('Kinds that begin with "webhook." are reserved.');
   const subscribers = await subscriptions.findSubscribers(accepted);
   return subscribers.ok
     ? sendDeliveries({ eventId: event.id, body: event.text, acceptedAt }, subscribers.value, lanes)
     : subscribers;
+}
+
+/** Whoever may send events could forge ours: `webhook.disabled` must say, byte for byte, what the database says now. */
+async function isOurs({ text }: WebhookEvent, subscriptions: Subscriptions) {
+  const { webhookId } = Object(JSON.parse(text).data);
+  if (typeof webhookId !== 'string' || !isId(webhookId, 'wh')) return ok(false);
+  const disabling = await subscriptions.findDisabling(webhookId);
+  if (!disabling.ok) return disabling;
+  return ok(disabling.value !== undefined && disabledEvent(disabling.value).text === text);
 }
 
 /**

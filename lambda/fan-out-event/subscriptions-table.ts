@@ -1,4 +1,4 @@
-import type { Redelivery } from '../../domain/event';
+import type { Disabling, Redelivery } from '../../domain/event';
 import { ok, type Result } from '../../domain/result';
 import { type Database, type DatabaseUnavailable, sql } from '../database/database';
 import { coalesce } from '../shared/coalesce';
@@ -9,6 +9,7 @@ export function createSubscriptions(database: Database): Subscriptions {
   return {
     findSubscribers: coalesce((events) => findAll(database, events)),
     findStoredEvent: (redelivery) => findStored(database, redelivery),
+    findDisabling: (webhookId) => findDisabling(database, webhookId),
   };
 }
 
@@ -70,4 +71,22 @@ async function findStored(
   if (!first) return ok(undefined);
   const body = rows.value.map(({ part }) => part).join('');
   return ok({ body, acceptedAt: Math.round(Number(first.accepted_at)), unhealthy: first.unhealthy === true });
+}
+
+async function findDisabling(
+  database: Database,
+  webhookId: string,
+): Promise<Result<Disabling | undefined, DatabaseUnavailable>> {
+  const rows = await database.execute(sql`
+    select organization_id, disabled_reason, (extract(epoch from disabled_at) * 1000)::float8 as disabled_at
+    from webhooks where webhook_id = ${webhookId} and not enabled`);
+  if (!rows.ok) return rows;
+  const [row] = rows.value;
+  if (!row) return ok(undefined);
+  return ok({
+    webhookId,
+    organizationId: String(row.organization_id),
+    reason: String(row.disabled_reason),
+    disabledAt: Math.round(Number(row.disabled_at)),
+  });
 }

@@ -42,7 +42,7 @@ const deletions = {
 };
 
 /**
- * The daily purge: a batch of each table in turn, so that no table starves another, until no expired row is left or the time
+ * The purge: a batch of each table in turn, so that no table starves another, until no expired row is left or the time
  * runs out; the next run continues.
  *
  * @throws Error if the database is unavailable: Lambda retries the invocation.

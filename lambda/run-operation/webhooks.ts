@@ -3,7 +3,7 @@ import type { OperationError } from '../../domain/operations';
 import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
 import { rotationOverlap } from '../../domain/webhook-secrets';
-import { type Database, sql } from '../database/database';
+import { type Database, type Statement, StatementRefused, sql } from '../database/database';
 import {
   type Operations,
   organizationNotFound,
@@ -15,9 +15,23 @@ import {
 
 /**
  * Maximum of enabled webhooks per organization: their kinds and URLs fit a Data API response (1 MiB), and an event is
- * fanned out to all within the function's timeout.
+ * fanned out to all within the function's timeout. A trigger of the schema enforces it, with this error.
  */
 const maxWebhooks = 50;
+const tooManyWebhooks = 'WH050';
+
+/** Executes a statement that may enable a webhook. */
+async function executeWithinLimit(database: Database, statement: Statement) {
+  try {
+    return await database.execute(statement);
+  } catch (error) {
+    if (!(error instanceof StatementRefused && error.sqlState === tooManyWebhooks)) throw error;
+    return fail<OperationError>({
+      code: 'too_many_webhooks',
+      message: `The organization has ${maxWebhooks} enabled webhooks, the maximum. Disable one with "webhook disable".`,
+    });
+  }
+}
 
 /** An organization's webhooks, or the one with an id: enabled ones first, at most `maxWebhooks`. */
 async function findWebhooks(
@@ -67,28 +81,16 @@ export const webhooks = {
     const url = read.value;
 
     const webhookId = newId('wh');
-    const outcome = await ports.database.execute(sql`
-      with organization as (
-        select organization_id,
-          (select count(*) from webhooks
-            where webhooks.organization_id = organizations.organization_id and enabled) as webhooks
-        from organizations where organization_id = ${organizationId}),
-      added as (
+    const added = await executeWithinLimit(
+      ports.database,
+      sql`
         insert into webhooks (webhook_id, organization_id, url, kinds)
         select ${webhookId}, organization_id, ${url}, string_to_array(${kinds?.join(',') ?? null}, ',')
-        from organization where webhooks < ${maxWebhooks}
-        returning secret_version)
-      select added.secret_version from organization left join added on true`);
-    if (!outcome.ok) return outcome;
-
-    const [added] = outcome.value;
-    if (!added) return organizationNotFound(organizationId, ports.environment);
-    if (added.secret_version === null) {
-      return fail({
-        code: 'too_many_webhooks',
-        message: `${organizationId} has ${maxWebhooks} enabled webhooks, the maximum. Disable one with "webhook disable".`,
-      });
-    }
+        from organizations where organization_id = ${organizationId}
+        returning webhook_id`,
+    );
+    if (!added.ok) return added;
+    if (added.value.length === 0) return organizationNotFound(organizationId, ports.environment);
     return describeWebhook({ webhookId }, ports);
   },
 
@@ -153,9 +155,12 @@ export const webhooks = {
 
   /** Enables a webhook again, for new events. */
   async 'enable-webhook'({ webhookId }, ports) {
-    const enabled = await ports.database.execute(sql`
-      update webhooks set enabled = true, disabled_reason = null, disabled_at = null, unhealthy_at = default
-      where webhook_id = ${webhookId}`);
+    const enabled = await executeWithinLimit(
+      ports.database,
+      sql`
+        update webhooks set enabled = true, disabled_reason = null, disabled_at = null, unhealthy_at = default
+        where webhook_id = ${webhookId}`,
+    );
     return enabled.ok ? describeWebhook({ webhookId }, ports) : enabled;
   },
 

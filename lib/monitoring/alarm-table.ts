@@ -104,9 +104,9 @@ function functionAlarms({ functions }: Watched): readonly AlarmRow[] {
   const throttles = Object.values(functions).map(
     (lambda, index) => [`m${index}`, lambda.metricThrottles({ statistic: 'Sum' })] as const,
   );
-  const daily = ['purge-expired'];
+  const scheduled = ['purge-expired'];
   const errors = Object.entries(functions).map(([name, lambda]): AlarmRow => {
-    const threshold = daily.includes(name) ? 1 : 3;
+    const threshold = scheduled.includes(name) ? 1 : 3;
     return {
       name: `function-errors-${name}`,
       runbookAnchor: 'function-errors',

@@ -147,10 +147,11 @@ export class Webhooks extends Construct {
       environment: {},
       timeout: Duration.minutes(5),
     });
-    new Rule(this, 'PurgeDaily', {
-      description:
-        'Daily: deletes attempts older than 31 days, events older than 14 days, and expired user actions',
-      schedule: Schedule.cron({ hour: '3', minute: '17' }),
+    // Each run wakes a paused database.
+    const pauses = this.props.environment.database.capacity.minimum === 0;
+    new Rule(this, 'PurgeSchedule', {
+      description: 'Deletes attempts older than 31 days, events older than 14 days, and expired user actions',
+      schedule: Schedule.cron({ minute: '17', ...(pauses && { hour: '3' }) }),
       targets: [new LambdaFunction(handler, { retryAttempts: 2, maxEventAge: Duration.hours(2) })],
     });
     return handler;

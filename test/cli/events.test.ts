@@ -28,6 +28,13 @@ describe('send-event', () => {
     },
   );
 
+  it('refuses a reserved kind', async () => {
+    listing();
+    const { exitCode, stderr } = await region.wallet(...sendEvent, '--kind', 'webhook.disabled');
+    expect({ exitCode, sent: region.messages() }).toEqual({ exitCode: 2, sent: [] });
+    expect(stderr).toContain('are reserved');
+  });
+
   it.each([
     [`"${'x'.repeat(65_536)}"`, /error: The event has \d+ bytes/],
     ['{"a":1,"a":2}', /duplicate names/],

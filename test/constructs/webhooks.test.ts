@@ -1,3 +1,4 @@
+import { environments } from '../../lib/environments';
 import { oneOfEachAccess } from '../support/rows';
 import { type StackTemplate, stackOf } from '../support/stacks';
 
@@ -17,6 +18,15 @@ const permissionsOf = (stack: StackTemplate) =>
         }),
       ),
   );
+
+it.each(environments)(
+  '$stackId purges expired rows every hour, or daily if that would wake its database',
+  (row) => {
+    const hour = row.database.capacity.minimum === 0 ? '3' : '*';
+    const { ScheduleExpression } = stackOf(row).named('AWS::Events::Rule', 'WebhooksPurge').Properties;
+    expect(ScheduleExpression).toBe(`cron(17 ${hour} * * ? *)`);
+  },
+);
 
 describe.each(each)('the webhooks of a stack with database access %s', (_, stack) => {
   const consumers = stack.all('AWS::Lambda::EventSourceMapping').map((mapping) => ({

@@ -1,4 +1,5 @@
 import schema from './0001-schema.sql';
+import webhookLimitAndEvents from './0002-webhook-limit-and-events.sql';
 
 /**
  * A forward-only schema migration. Once applied anywhere, its text never changes: a later file amends it. The Data API
@@ -11,4 +12,7 @@ export interface Migration {
   readonly text: string;
 }
 
-export const migrations: readonly Migration[] = [{ name: '0001-schema', text: schema }];
+export const migrations: readonly Migration[] = [
+  { name: '0001-schema', text: schema },
+  { name: '0002-webhook-limit-and-events', text: webhookLimitAndEvents },
+];

@@ -29,7 +29,8 @@ const privileges: Readonly<Record<DatabaseRole, object>> = {
   },
   fan_out_event: {
     webhook_events: 'INSERT, SELECT',
-    webhooks: 'SELECT (webhook_id organization_id kinds enabled unhealthy_at created_at)',
+    webhooks:
+      'SELECT (webhook_id organization_id kinds enabled disabled_reason disabled_at unhealthy_at created_at)',
   },
   deliver_webhook: {
     webhook_attempts: 'INSERT',

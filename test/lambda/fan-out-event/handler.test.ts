@@ -1,4 +1,5 @@
 import { deliveryId, parseDelivery } from '../../../domain/delivery';
+import { disabledEvent } from '../../../domain/event';
 import { newId } from '../../../domain/ids';
 import { fail } from '../../../domain/result';
 import type { Database } from '../../../lambda/database/database';
@@ -84,6 +85,38 @@ it('sends invalid events to the dead-letter queue with the reason, or keeps them
   ]);
   await world.events.send('not an event');
   expect(await fanOut({}, missing)).toEqual({ received: 1, failed: 1 });
+});
+
+it('refuses events of our kinds, unless they say what the database says', async () => {
+  const { organizationId } = world;
+  const webhookId = await world.addWebhook();
+  const listener = await world.addWebhook();
+  const disabledAt = Date.UTC(2026, 10, 20, 12, 0, 0, 7);
+  const event = (change = {}) =>
+    disabledEvent({ webhookId, organizationId, reason: 'gone', disabledAt, ...change }).text;
+  // While it is enabled, also for a webhook that does not exist.
+  const forged = [
+    event(),
+    event({ webhookId: newId('wh') }),
+    eventText(organizationId, 'ev-1', 'webhook.test'),
+  ];
+  for (const body of forged) await world.events.send(body);
+  await fanOut();
+
+  await world.database.query`
+    update webhooks set enabled = false, disabled_reason = 'gone', disabled_at = ${new Date(disabledAt).toISOString()}::timestamptz
+    where webhook_id = ${webhookId}`;
+  const other = { organizationId: await addOrganization(world.database.owner) };
+  const altered = [{ reason: 'operator' }, { disabledAt: disabledAt + 1 }, other].map(event);
+  for (const body of [...altered, event().replace('"reason"', '"url":"https://x.example","reason"')]) {
+    forged.push(body);
+    await world.events.send(body);
+  }
+  await world.events.send(event());
+  expect(await fanOut()).toEqual({ received: 5, failed: 0 });
+  expect(delivered(world.deliveries)).toMatchObject([{ webhookId: listener, body: event() }]);
+  const reason = 'Kinds that begin with "webhook." are reserved.';
+  expect((await world.refused()).sort()).toEqual(forged.map((body) => [body, reason]).sort());
 });
 
 it('hides events for some seconds while the database or a delivery queue is unavailable', async () => {

@@ -29,7 +29,7 @@ it('add-webhook adds an enabled webhook with its first secret, a normalized URL 
   });
 });
 
-it('add-webhook refuses the 51st enabled webhook; fifty of the largest fit one response', async () => {
+it('add-webhook and enable-webhook refuse the 51st enabled webhook; fifty of the largest fit one response', async () => {
   const kinds = JSON.stringify(Array.from({ length: 100 }, (_, index) => `${index}-`.padEnd(128, 'k')));
   await region.query`
     insert into webhooks (webhook_id, organization_id, url, kinds, enabled, disabled_reason, disabled_at)
@@ -37,8 +37,20 @@ it('add-webhook refuses the 51st enabled webhook; fifty of the largest fit one r
       rpad(${url}, 2048, 'x'), (select array_agg(kind) from jsonb_array_elements_text(${kinds}::jsonb) kind),
       number <= 49, case when number > 49 then 'gone' end, case when number > 49 then now() end
     from generate_series(1, 60) number, md5(${organizationId} || number) id`;
-  await add();
-  expect(await invoke('add-webhook', { organizationId, url })).toEqual(refused('too_many_webhooks'));
+  const disabled = await region.query`
+    select webhook_id from webhooks where organization_id = ${organizationId} and not enabled`;
+  const answers = await Promise.all([
+    invoke('add-webhook', { organizationId, url }),
+    ...disabled.map(({ webhook_id: webhookId }) => invoke('enable-webhook', { webhookId })),
+    invoke('add-webhook', { organizationId, url }),
+  ]);
+  // Only one of them fits.
+  const others = answers.filter(({ ok }) => !ok);
+  expect(others).toEqual(Array(disabled.length + 1).fill(refused('too_many_webhooks')));
+  // Enabled already.
+  const [first] = await list();
+  const again = await invoke('enable-webhook', { webhookId: first?.webhookId });
+  expect(again).toMatchObject({ ok: true, result: { enabled: true } });
   expect((await list()).filter(({ enabled }) => enabled)).toHaveLength(50);
 });
 
