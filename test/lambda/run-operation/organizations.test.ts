@@ -1,4 +1,6 @@
+import { Client } from 'pg';
 import { newId } from '../../../domain/ids';
+import { eventually } from '../../support/eventually';
 import type { Organization } from '../../support/organization';
 import { refused, useOperations } from './operations';
 
@@ -61,6 +63,25 @@ it('remove-ephemeral-organizations removes all rows of the organization and of t
   const none = Object.fromEntries(Object.keys(whole).map((table) => [table, 0]));
   expect(await Promise.all([named, old, recent, real].map(count))).toEqual([none, none, whole, whole]);
   expect(await remove(real)).toEqual(refused('organization_not_ephemeral'));
+});
+
+it('remove-ephemeral-organizations waits for a concurrent insert, and removes that row too', async () => {
+  const { organizationId } = await seed(true);
+  const { host, port, database, superuser: user, password } = region.postgres;
+  const other = new Client({ host, port, database, user, password });
+  await other.connect();
+  try {
+    await other.query('begin');
+    const insert = "insert into webhooks (webhook_id, organization_id, url) values ($1, $2, 'https://a')";
+    await other.query(insert, [newId('wh'), organizationId]);
+    const removing = invoke('remove-ephemeral-organizations', { organizationId });
+    const waiting = 'select 1 from pg_stat_activity where pg_backend_pid() = any (pg_blocking_pids(pid))';
+    await eventually(async () => (await other.query(waiting)).rowCount === 1);
+    await other.query('commit');
+    expect(await removing).toMatchObject({ ok: true, result: { removed: [organizationId] } });
+  } finally {
+    await other.end();
+  }
 });
 
 it('describe-identity returns organization and kind; operations are logged without their input', async () => {

@@ -1,0 +1,142 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { Command } from 'commander';
+import { formatTable, type Harness, longRun, projectRoot, temporaryFolder } from '../runs/long-run';
+
+/** Of 100 changes, the suite must notice this many. */
+const goal = 97;
+/** Milliseconds after which the tests of a change that makes them hang are ended. It counts as noticed. */
+const longest = 10 * 60_000;
+
+interface Change {
+  readonly folder: string;
+  readonly tests: readonly string[];
+  readonly before: string;
+  readonly after: string;
+}
+
+interface Located extends Change {
+  /** Relative to the checkout. */
+  readonly file: string;
+}
+
+const command = new Command('npm run mutate:table --')
+  .description(
+    'Makes each change of test/mutation/changes.txt in a copy of the checkout, and runs the related tests: do they notice?',
+  )
+  .option('--only <text>', 'only changes whose folder or text contains this')
+  .option('--checkout <folder>', 'another checkout with node_modules', projectRoot);
+
+void longRun<{ only?: string; checkout: string }>(command, async ({ only = '', checkout }, harness) => {
+  const { located, lost } = locate(resolve(checkout));
+  for (const text of lost) harness.progress(`Not found once: ${text}`);
+  const chosen = located.filter(({ file, before, after }) =>
+    [file, before, after].some((text) => text.includes(only)),
+  );
+  if (chosen.length === 0) throw new Error(`No change contains "${only}".`);
+  const copy = await copyOf(resolve(checkout), harness);
+  const unnoticed: Located[] = [];
+  const healthy = new Set<string>();
+  for (const [index, one] of chosen.entries()) {
+    const tests = one.tests.filter((path) => existsSync(join(copy, path)));
+    const run = () => passes(tests, copy, harness);
+    // Tests that fail anyway would notice everything.
+    if (!healthy.has(String(tests)) && !(await run()))
+      throw new Error(`These fail without any change: ${tests.join(' ')}`);
+    healthy.add(String(tests));
+    const path = join(copy, one.file);
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(
+      path,
+      text.replace(one.before, () => one.after),
+    );
+    if (await run()) unnoticed.push(one);
+    writeFileSync(path, text);
+    const result = unnoticed.includes(one) ? 'UNNOTICED' : 'noticed';
+    harness.progress(`${index + 1}/${chosen.length} ${result} ${describe(one)}`);
+  }
+  const share = (all: number, missed: number) => `${Math.floor((100 * (all - missed)) / all)} %`;
+  const countIn = (folder: string, list: readonly Located[]) =>
+    list.filter((one) => one.folder === folder).length;
+  const rows = [...new Set(chosen.map(({ folder }) => folder))].map((folder) => {
+    const [changes, missed] = [countIn(folder, chosen), countIn(folder, unnoticed)];
+    return { FOLDER: folder, CHANGES: changes, NOTICED: changes - missed, SHARE: share(changes, missed) };
+  });
+  const [changes, missed] = [chosen.length, unnoticed.length];
+  const total = { FOLDER: 'all', CHANGES: changes, NOTICED: changes - missed, SHARE: share(changes, missed) };
+  const report = [
+    formatTable([...rows, total]),
+    ...unnoticed.map((one) => `Unnoticed: ${describe(one)}`),
+    ...lost.map((text) => `Not found once: ${text}`),
+  ];
+  return { report: report.join('\n'), failed: lost.length > 0 || 100 * (changes - missed) < goal * changes };
+});
+
+const describe = ({ file, before, after }: Located) =>
+  `${file}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`;
+
+/** The changes of the table; `lost` are those whose text does not occur once in their folder. */
+function locate(checkout: string): {
+  readonly located: readonly Located[];
+  readonly lost: readonly string[];
+} {
+  const located: Located[] = [];
+  const lost: string[] = [];
+  for (const change of readChanges()) {
+    const { folder, before } = change;
+    const found = filesIn(join(checkout, folder)).filter((path) =>
+      readFileSync(path, 'utf8').includes(before),
+    );
+    const [path = ''] = found;
+    const isOnce = found.length === 1 && readFileSync(path, 'utf8').split(before).length === 2;
+    if (isOnce) located.push({ ...change, file: relative(checkout, path) });
+    else lost.push(`${folder}: ${JSON.stringify(before)}`);
+  }
+  return { located, lost };
+}
+
+function readChanges(): readonly Change[] {
+  const changes: Change[] = [];
+  let group = { folder: '', tests: [] as readonly string[] };
+  for (const line of readFileSync(join(__dirname, 'changes.txt'), 'utf8').split('\n')) {
+    const [, folder, tests] = /^## (\S+): (.+)$/.exec(line) ?? [];
+    if (folder && tests) group = { folder, tests: tests.split(' ') };
+    const [before, after] = line.replaceAll('\\n', '\n').split(/ ⇒ ?/);
+    if (before && after !== undefined && !line.startsWith('#')) changes.push({ ...group, before, after });
+  }
+  return changes;
+}
+
+function filesIn(path: string): readonly string[] {
+  if (!existsSync(path)) return [];
+  return statSync(path).isDirectory()
+    ? readdirSync(path).flatMap((name) => filesIn(join(path, name)))
+    : [path];
+}
+
+/** Its files that git tracks or would, so that nobody's own are touched, whatever ends this process. */
+async function copyOf(checkout: string, { cleanup }: Harness): Promise<string> {
+  const copy = await temporaryFolder(cleanup);
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const names = execFileSync('git', list, { cwd: checkout, encoding: 'utf8' }).split('\0').filter(Boolean);
+  for (const name of names)
+    if (existsSync(join(checkout, name))) cpSync(join(checkout, name), join(copy, name), { recursive: true });
+  symlinkSync(join(checkout, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+async function passes(tests: readonly string[], copy: string, { signal }: Harness): Promise<boolean> {
+  const jest = ['node_modules/jest/bin/jest.js', '--selectProjects', 'parts', '--bail'];
+  // Jest begins with the tests that failed last.
+  const cache = `--cacheDirectory=${join(copy, 'coverage/jest')}`;
+  const child = spawn(process.execPath, [...jest, cache, ...tests], {
+    cwd: copy,
+    stdio: 'ignore',
+    signal,
+    timeout: longest,
+  });
+  const [code] = await once(child, 'exit');
+  return code === 0;
+}
