@@ -1,6 +1,7 @@
 import { createAccountApp } from '../../lib/account/app';
 import { createApp } from '../../lib/app';
 import { environments } from '../../lib/environments';
+import { createGuardrailsApp } from '../../lib/guardrails/app';
 import { newcomer, promoted, restored, withDirectAccess, withStandby } from '../support/rows';
 import { withTemporaryFolder } from '../support/stacks';
 
@@ -27,4 +28,9 @@ it('the account stack passes every check of synthesis', () => {
     email: 'on-call@example.com',
   };
   withTemporaryFolder((outdir) => expect(() => createAccountApp(outdir, context).synth()).not.toThrow());
+});
+
+it('the guardrails stack passes every check of synthesis', () => {
+  const guarded = { environment: newcomer, account: '111122223333', organization: 'o-abcdefghij' };
+  withTemporaryFolder((outdir) => expect(() => createGuardrailsApp(guarded, outdir).synth()).not.toThrow());
 });

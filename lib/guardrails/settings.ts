@@ -1,0 +1,46 @@
+import { accountVariable, readAccounts } from '../accounts';
+import { type Environment, InvalidInput } from '../environment';
+import { environments as table } from '../environments';
+import type { GuardedAccount } from './policies';
+
+/**
+ * The account of one row. A policy for one region would stop an environment of another region in the same account, so
+ * every row's account must be known, and a different one.
+ *
+ * @param variables such as `process.env`
+ * @throws InvalidInput with the setting to correct
+ */
+export function readGuardedAccount(
+  { environment: name, organization }: { readonly environment?: string; readonly organization?: string },
+  { CDK_DEFAULT_ACCOUNT: credentials, ...variables }: Readonly<Record<string, string | undefined>>,
+  environments: readonly Environment[] = table,
+): GuardedAccount {
+  const names = environments.map((row) => row.name);
+  const environment = new Map(environments.map((row) => [row.name, row])).get(name ?? '');
+  if (!environment)
+    throw new InvalidInput(
+      `environment is ${JSON.stringify(name) ?? 'missing'}. Give one of the table: --environment ${names.join(' or ')}`,
+    );
+  // https://docs.aws.amazon.com/organizations/latest/APIReference/API_Organization.html
+  if (!organization || !/^o-[a-z0-9]{10,32}$/.test(organization))
+    throw new InvalidInput(
+      `organization is ${JSON.stringify(organization) ?? 'missing'}. Give its id as --organization o-…: aws organizations describe-organization --query Organization.Id`,
+    );
+  const accounts = readAccounts(names, variables, () => undefined);
+  for (const each of names)
+    if (accounts[each] === undefined)
+      throw new InvalidInput(
+        `${accountVariable(each)} is missing. Set the account of every environment: policies for one would stop another in the same account.`,
+      );
+  const account = String(accounts[environment.name]);
+  const others = environments.filter((row) => row !== environment && accounts[row.name] === account);
+  if (others.length > 0)
+    throw new InvalidInput(
+      `${accountVariable(environment.name)} is ${account}, which is the account of ${others.map((row) => row.name).join(' and ')} too. Give each environment an account of its own: the policies would stop the others.`,
+    );
+  if (account === credentials)
+    throw new InvalidInput(
+      `${accountVariable(environment.name)} is ${account}, the account of the credentials. Deploy with those of the organization's management account, which policies do not bind.`,
+    );
+  return { environment, account, organization };
+}

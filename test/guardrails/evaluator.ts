@@ -1,0 +1,80 @@
+import type { Denial, PolicyDocument } from '../../lib/guardrails/policies';
+
+export interface Request {
+  /** Such as `rds:CreateDBCluster`. */
+  readonly action: string;
+  /** @default - an ARN that only `*` matches */
+  readonly resource?: string;
+  /** Values of condition keys; a list for multivalued keys. */
+  readonly context?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/**
+ * The statements of a policy that deny a request, as AWS documents their evaluation:
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html
+ *
+ * @throws Error for an operator that it does not know, and for a policy variable
+ */
+export const denialsOf = ({ Statement }: PolicyDocument, request: Request): readonly Denial[] =>
+  Statement.filter((statement) => denies(statement, request));
+
+function denies({ Action, NotAction, Resource, Condition = {} }: Denial, request: Request): boolean {
+  const { action, resource = 'arn:aws:any', context = {} } = request;
+  const actions = Action ?? NotAction ?? [];
+  // Actions are not case-sensitive, ARNs are.
+  const named = actions.some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase()));
+  if (named !== (Action !== undefined)) return false;
+  if (![Resource].flat().some((pattern) => matches(pattern, resource))) return false;
+  const values = new Map(Object.entries(context).map(([key, value]) => [key.toLowerCase(), value]));
+  return Object.entries(Condition).every(([operator, keys]) =>
+    Object.entries(keys).every(([key, expected]) =>
+      holds(operator, values.get(key.toLowerCase()), [expected].flat()),
+    ),
+  );
+}
+
+const comparisons: Readonly<Record<string, (pattern: string, value: string) => boolean>> = {
+  StringEquals: (expected, value) => expected === value,
+  StringLike: (pattern, value) => matches(pattern, value),
+  ArnLike: matchesArn,
+  ArnEquals: matchesArn,
+  Bool: (expected, value) => expected.toLowerCase() === value.toLowerCase(),
+};
+
+function holds(
+  operator: string,
+  actual: string | readonly string[] | undefined,
+  expected: readonly string[],
+): boolean {
+  if (expected.some((text) => text.includes('${'))) throw new Error(`Policy variable in ${expected}`);
+  const isMissing = actual === undefined || actual.length === 0;
+  if (operator === 'Null') return expected.includes(String(isMissing));
+  const [, set, name = '', ifExists] =
+    /^(?:(ForAnyValue|ForAllValues):)?(\w+?)(IfExists)?$/.exec(operator) ?? [];
+  const isNegated = name.includes('Not');
+  const compare = comparisons[name.replace('Not', '')];
+  if (!compare) throw new Error(`Unknown operator ${operator}`);
+  if (isMissing) return ifExists !== undefined || (set ? set === 'ForAllValues' : isNegated);
+  if (Array.isArray(actual) && !set) throw new Error(`${operator} of several values`);
+  const holdsFor = (value: string) => expected.some((each) => compare(each, value)) !== isNegated;
+  const values = [actual].flat() as readonly string[];
+  return set === 'ForAnyValue' ? values.some(holdsFor) : values.every(holdsFor);
+}
+
+/** By pattern: compiling them takes most of the time. */
+const expressions = new Map<string, RegExp>();
+
+function matches(pattern: string, text: string): boolean {
+  const known = expressions.get(pattern);
+  if (known) return known.test(text);
+  const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, '\\$&');
+  expressions.set(pattern, new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's'));
+  return matches(pattern, text);
+}
+
+/** Each of the six components on its own. */
+function matchesArn(pattern: string, arn: string): boolean {
+  const components = (text: string) => /^(.*?):(.*?):(.*?):(.*?):(.*?):(.*)$/s.exec(text)?.slice(1) ?? [text];
+  const values = components(arn);
+  return components(pattern).every((part, index) => matches(part, values[index] ?? ''));
+}
