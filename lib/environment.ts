@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import * as v from 'valibot';
-import { defaultLifetimeSeconds } from '../lambda/authorize-request/environment';
+import { defaultLifetimeSeconds } from '../lambda/authorize-request/variables';
 
 const optional = v.exactOptional;
 const flag = v.boolean('Write true or false.');

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { Webhook } from 'standardwebhooks';
 import { printableLine } from '../../domain/printable';
-import { signatureHeaders } from '../../domain/webhook-secrets';
+import { signatureHeaders } from '../../domain/signature';
 import { CommandFailed } from '../shell/failure';
 import { awaitInterruption } from '../shell/interruption';
 import { readFields } from '../shell/json';

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { isEventKind } from '../../domain/event';
 import type { Webhook } from '../../domain/operations';
 import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
-import { secretLength, secretMessage, secretText } from '../../domain/webhook-secrets';
+import { secretLength, secretMessage, secretText } from '../../domain/signature';
 import { ask } from '../shell/aws';
 import { CommandFailed, UsageError } from '../shell/failure';
 import { runOperation } from '../shell/operations';

@@ -3,10 +3,10 @@ import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } fro
 import { fail, ok, type Result } from '../../domain/result';
 import { accessToken, type Caller, readCaller } from '../../domain/tokens';
 import { bind } from '../shared/bind';
-import { readVariables } from '../shared/environment';
 import { createLog, logCodes } from '../shared/log';
-import { createJwtVerifier, type TokenRefused, tokenDetails } from '../tokens/verify-jwt';
-import { decisionSeconds, defaultLifetimeSeconds, variables } from './environment';
+import { readVariables } from '../shared/variables';
+import { createJwtVerifier, type TokenRefused, tokenDetails } from '../shared/verify-jwt';
+import { decisionSeconds, defaultLifetimeSeconds, variables } from './variables';
 
 export function createDependencies() {
   const { TOKEN_ISSUER, TOKEN_KEYS, TOKEN_LIFETIME } = readVariables(variables, {

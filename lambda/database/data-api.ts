@@ -9,7 +9,7 @@ import {
   type SqlParameter,
 } from '@aws-sdk/client-rds-data';
 import { fail, ok, type Result } from '../../domain/result';
-import { readVariables } from '../shared/environment';
+import { readVariables } from '../shared/variables';
 import {
   type Database,
   type DatabaseUnavailable,
@@ -21,7 +21,7 @@ import {
   StatementRefused,
   type TransactionalDatabase,
 } from './database';
-import { databaseVariables, locationVariables } from './environment';
+import { databaseVariables, locationVariables } from './variables';
 
 /** The database as a function's role, whose password the Data API reads from the role's secret. */
 export function connectDatabase(variables: NodeJS.ProcessEnv): Database {

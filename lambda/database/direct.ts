@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { Signer } from '@aws-sdk/rds-signer';
 import { DatabaseError, Pool, type PoolClient, type QueryConfig } from 'pg';
 import { fail, ok, type Result } from '../../domain/result';
-import { readVariables } from '../shared/environment';
+import { readVariables } from '../shared/variables';
 import {
   type ClosableDatabase,
   type Database,
@@ -16,7 +16,7 @@ import {
   StatementRefused,
   type TransactionalDatabase,
 } from './database';
-import { databaseVariables, locationVariables } from './environment';
+import { databaseVariables, locationVariables } from './variables';
 
 /** The database as a function's role, with IAM tokens that are signed locally with its credentials. */
 export function connectDatabase(variables: NodeJS.ProcessEnv): Database {

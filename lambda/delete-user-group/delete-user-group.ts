@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { isId } from '../../domain/ids';
 import { fail, ok, type Result } from '../../domain/result';
 import { bodyHash, type Caller, readCaller, userAction } from '../../domain/tokens';
-import { clockToleranceSeconds, createJwtVerifier } from '../tokens/verify-jwt';
+import { clockToleranceSeconds, createJwtVerifier } from '../shared/verify-jwt';
 import type { DeleteUserGroup, UserAction } from './delete-in-database';
 import type { ProblemCode } from './problems';
 

@@ -2,12 +2,12 @@ import type { Jwks } from 'aws-jwt-verify/jwk';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { connectDatabase } from '../database/connect';
 import { bind } from '../shared/bind';
-import { readVariables } from '../shared/environment';
 import { createLog, logCodes } from '../shared/log';
+import { readVariables } from '../shared/variables';
 import { deleteInDatabase } from './delete-in-database';
 import { createUserActionVerifier, deleteUserGroup } from './delete-user-group';
-import { variables } from './environment';
 import { problemResponse } from './problems';
+import { variables } from './variables';
 
 export function createDependencies() {
   const { TOKEN_ISSUER, USER_ACTION_KEYS, RESPONSE_HEADERS } = readVariables(variables, process.env);

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { tokenDetails } from '../tokens/verify-jwt';
+import { tokenDetails } from '../shared/verify-jwt';
 
 const tokenProblem = (code: keyof typeof tokenDetails) => ({
   status: 401,

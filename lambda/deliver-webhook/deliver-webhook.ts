@@ -2,13 +2,13 @@ import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Delivery } from '../../domain/delivery';
 import { type Disabling, disabledEvent } from '../../domain/event';
 import { fail, ok, type Result } from '../../domain/result';
-import { rotationOverlap, sign } from '../../domain/webhook-secrets';
+import { rotationOverlap, sign } from '../../domain/signature';
 import type { DatabaseUnavailable } from '../database/database';
 import { type Log, logCodes } from '../shared/log';
-import type { Queue } from '../webhooks/queue';
-import type { SecretUnavailable, WebhookSecrets } from '../webhooks/webhook-secrets';
-import type { DeliveryMetric } from './environment';
+import type { Queue } from '../shared/queue';
 import { type AttemptResult, isSlow, type NextStep, nextStep, reasonOf, slowAfter } from './retry-schedule';
+import type { SecretUnavailable, WebhookSecrets } from './secrets';
+import type { DeliveryMetric } from './variables';
 
 /** A webhook, as stored. */
 export interface Webhook {

@@ -5,13 +5,13 @@ import { parseDelivery, retrySchedule, writeDelivery } from '../../domain/delive
 import { localReceiversVariable } from '../../domain/receiver-url';
 import { connectDatabase } from '../database/connect';
 import { bind } from '../shared/bind';
-import { readVariables } from '../shared/environment';
 import { createLog, logCodes } from '../shared/log';
-import { consume, createQueues, maxDelaySeconds, type Queue } from '../webhooks/queue';
-import { createWebhookSecrets } from '../webhooks/webhook-secrets';
+import { consume, createQueues, maxDelaySeconds, type Queue } from '../shared/queue';
+import { readVariables } from '../shared/variables';
 import { type DeliveryPorts, deliverWebhook, type Lane } from './deliver-webhook';
-import { deliveryMetrics, variables } from './environment';
 import { createReceivers } from './receivers';
+import { createWebhookSecrets } from './secrets';
+import { deliveryMetrics, variables } from './variables';
 import { createWebhooks } from './webhooks-table';
 
 export interface Dependencies {

@@ -9,7 +9,7 @@ import {
 import { isId } from '../../domain/ids';
 import { ok, type Result } from '../../domain/result';
 import type { DatabaseUnavailable } from '../database/database';
-import { type Queue, type QueueUnavailable, type Refused, refuse } from '../webhooks/queue';
+import { type Queue, type QueueUnavailable, type Refused, refuse } from '../shared/queue';
 
 export interface AcceptedEvent {
   readonly event: WebhookEvent;

@@ -2,12 +2,12 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { parseEvent, parseRedelivery, type Redelivery, type WebhookEvent } from '../../domain/event';
 import { connectDatabase } from '../database/connect';
 import { bind } from '../shared/bind';
-import { readVariables } from '../shared/environment';
 import { createLog, logCodes } from '../shared/log';
-import { consume, createQueues } from '../webhooks/queue';
-import { variables } from './environment';
+import { consume, createQueues } from '../shared/queue';
+import { readVariables } from '../shared/variables';
 import { type FanOutPorts, fanOutEvent, redeliverEvent } from './fan-out-event';
 import { createSubscriptions } from './subscriptions-table';
+import { variables } from './variables';
 
 export function createDependencies() {
   const urls = readVariables(variables, process.env);

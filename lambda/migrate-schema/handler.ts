@@ -4,13 +4,13 @@ import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { fail, type Result } from '../../domain/result';
 import { connectAsOwner } from '../database/connect';
 import type { DatabaseUnavailable } from '../database/database';
-import { databaseRoles } from '../database/environment';
 import { migrations } from '../database/migrations';
+import { databaseRoles } from '../database/variables';
 import { bind } from '../shared/bind';
-import { readVariables } from '../shared/environment';
 import { createLog, type Log, logCodes } from '../shared/log';
-import { longestWait, variables } from './environment';
+import { readVariables } from '../shared/variables';
 import { type MigrationFailed, migrateSchema, type Role } from './migrate-schema';
+import { longestWait, variables } from './variables';
 
 export function createDependencies() {
   const secrets = new SecretsManagerClient({

@@ -5,12 +5,12 @@ import { fail, type Result } from '../../domain/result';
 import { isObject } from '../../domain/strict-json';
 import { connectDatabase } from '../database/connect';
 import { bind } from '../shared/bind';
-import { readVariables } from '../shared/environment';
 import { createLog, logCodes } from '../shared/log';
+import { readVariables } from '../shared/variables';
 import { deliveries } from './deliveries';
-import { variables } from './environment';
 import type { Operations, Ports } from './operation';
 import { organizations } from './organizations';
+import { variables } from './variables';
 import { webhooks } from './webhooks';
 
 export function createDependencies() {

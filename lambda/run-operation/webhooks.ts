@@ -2,7 +2,7 @@ import { newId } from '../../domain/ids';
 import type { OperationError } from '../../domain/operations';
 import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
-import { rotationOverlap } from '../../domain/webhook-secrets';
+import { rotationOverlap } from '../../domain/signature';
 import { type Database, type Statement, StatementRefused, sql } from '../database/database';
 import {
   type Operations,

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { bind } from '../shared/bind';
-import { readVariables } from '../shared/environment';
-import { factsMarker, pageFile, variables } from './environment';
+import { readVariables } from '../shared/variables';
+import { factsMarker, pageFile, variables } from './variables';
 
 export function createDependencies() {
   const { FACTS, OTHER_DASHBOARDS, RESPONSE_HEADERS } = readVariables(variables, process.env);

@@ -3,7 +3,7 @@ import { type Log, logCodes } from './log';
 /**
  * Binds a handler to its real dependencies, created once at the first event: importing a handler needs no environment,
  * so tests call the unbound function with their own dependencies. `keepActiveEvent`, which neither the gateway nor a
- * queue can send, is only counted.
+ * queue can send, is only logged.
  */
 export function bind<Dependencies, Event, Response>(
   createHandler: (dependencies: Dependencies) => (event: Event) => Promise<Response>,
@@ -16,18 +16,8 @@ export function bind<Dependencies, Event, Response>(
       // A function outside of a VPC may have no log.
       bound = { handle: createHandler(dependencies), log: Object(dependencies).log };
     }
-    if (Object(event).keepActive === true && bound.log) return void countKeepActive(bound.log);
+    if (Object(event).keepActive === true && bound.log)
+      return void bound.log.info('Kept active', { logCode: logCodes.keptActive });
     return bound.handle(event);
   };
-}
-
-/** https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html */
-function countKeepActive(log: Log): void {
-  const metric = {
-    Namespace: 'WalletFunctions',
-    Dimensions: [['service']],
-    Metrics: [{ Name: 'KeptActive', Unit: 'Count' }],
-  };
-  const _aws = { Timestamp: Date.now(), CloudWatchMetrics: [metric] };
-  log.info('Kept active', { logCode: logCodes.keptActive, KeptActive: 1, _aws });
 }

@@ -12,7 +12,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { decisionSeconds } from '../../lambda/authorize-request/environment';
+import { decisionSeconds } from '../../lambda/authorize-request/variables';
 import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
 import type { WebhookOrigin } from '../network/webhook-origin';

@@ -2,7 +2,6 @@ import { CustomResource, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import { variables } from '../../lambda/export-jwks/environment';
 import type { Environment } from '../environment';
 import { DeploymentProvider } from '../functions/deployment-provider';
 import { HandlerFunction } from '../functions/handler-function';
@@ -31,7 +30,7 @@ export class SigningKeys extends Construct {
       useCase: 'export-jwks',
       description: 'Exports the public halves of signing keys',
       invokedBy: 'deployment',
-      variables,
+      variables: [],
       environment: {},
       timeout: Duration.seconds(30),
       logRetention: environment.logRetentionDays,

@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { LambdaIntegration, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
 import type { DashboardFacts, OtherDashboard } from '../../domain/dashboard';
-import { pageFile, variables } from '../../lambda/serve-dashboard/environment';
+import { pageFile, variables } from '../../lambda/serve-dashboard/variables';
 import { type Api, signatureHeaders } from '../api/api';
 import { addGatewayResponses, deprecationHeaders } from '../api/gateway-responses';
 import { regionalRestApi } from '../api/regional-rest-api';

@@ -6,7 +6,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import { CfnSecretTargetAttachment, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import type { DatabaseRole } from '../../lambda/database/environment';
+import type { DatabaseRole } from '../../lambda/database/variables';
 import { acknowledge } from '../checks/acknowledgements';
 import { type Environment, type RestoreSource, restoreSuffix, type Standby } from '../environment';
 import { ClosedSecurityGroup } from '../network/closed-security-group';

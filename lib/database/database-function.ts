@@ -1,6 +1,6 @@
 import type { CfnResource } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { DatabaseRole } from '../../lambda/database/environment';
+import type { DatabaseRole } from '../../lambda/database/variables';
 import { HandlerFunction, type HandlerFunctionProps } from '../functions/handler-function';
 import type { SchemaMigration } from './schema-migration';
 

@@ -11,7 +11,7 @@ import {
   type DatabaseRole,
   databaseRoles,
   type locationVariables,
-} from '../../lambda/database/environment';
+} from '../../lambda/database/variables';
 import { type Environment, InvalidEnvironment } from '../environment';
 import type { BundleOptions } from '../functions/bundles';
 import type { FunctionNetwork, HandlerFunction } from '../functions/handler-function';

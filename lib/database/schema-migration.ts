@@ -6,7 +6,7 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { databaseRoles } from '../../lambda/database/environment';
+import { databaseRoles } from '../../lambda/database/variables';
 import { irreversibleMigrations } from '../checks/migrations';
 import { type Environment, restoreSuffix } from '../environment';
 import { DeploymentProvider } from '../functions/deployment-provider';

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type BuildOptions, buildSync } from 'esbuild';
-import type { DatabaseAccess } from '../../lambda/database/environment';
+import type { DatabaseAccess } from '../../lambda/database/variables';
 
 const projectRoot = resolve(__dirname, '../..');
 const lambdaRoot = join(projectRoot, 'lambda');

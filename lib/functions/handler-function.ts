@@ -6,7 +6,7 @@ import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws
 import { Architecture, Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { keepActiveEvent } from '../../lambda/shared/environment';
+import { keepActiveEvent } from '../../lambda/shared/variables';
 import { acknowledge, acknowledgeFunction, defaultPolicy, type Invoker } from '../checks/acknowledgements';
 import { BundledCode, type BundleOptions } from './bundles';
 
@@ -22,7 +22,7 @@ export interface HandlerFunctionProps<Name extends string = string> extends Bund
   readonly description: string;
   /** For the acknowledgements of the rule packs; grants no permission. */
   readonly invokedBy: Invoker;
-  /** The names of the function's own variables: its `environment.ts`. */
+  /** The names of the function's own variables, of its `variables.ts` if it has any. */
   readonly variables: readonly Name[];
   /** A value for each of `variables`; a missing one fails to compile. */
   readonly environment: Readonly<Record<NoInfer<Name>, string>>;

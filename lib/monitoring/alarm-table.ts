@@ -7,7 +7,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { type DeliveryMetric, deliveryMetrics } from '../../lambda/deliver-webhook/environment';
+import { type DeliveryMetric, deliveryMetrics } from '../../lambda/deliver-webhook/variables';
 import type { Api } from '../api/api';
 import { webAclMetricName } from '../api/web-acl';
 import type { Dashboard } from '../dashboard/dashboard';

@@ -7,9 +7,8 @@ import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import { type CfnEventSourceMapping, EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import * as deliverWebhook from '../../lambda/deliver-webhook/environment';
-import * as fanOutEvent from '../../lambda/fan-out-event/environment';
-import * as purgeExpired from '../../lambda/purge-expired/environment';
+import * as deliverWebhook from '../../lambda/deliver-webhook/variables';
+import * as fanOutEvent from '../../lambda/fan-out-event/variables';
 import { DatabaseFunction, type DatabaseFunctionProps } from '../database/database-function';
 import type { SchemaMigration } from '../database/schema-migration';
 import type { Environment } from '../environment';
@@ -143,7 +142,7 @@ export class Webhooks extends Construct {
       useCase: 'purge-expired',
       description: 'Deletes expired attempts, events and user actions',
       invokedBy: 'schedule',
-      variables: purgeExpired.variables,
+      variables: [],
       environment: {},
       timeout: Duration.minutes(5),
     });

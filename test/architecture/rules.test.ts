@@ -24,7 +24,7 @@ const permitted: readonly (readonly [of: RegExp, imports: RegExp])[] = [
   [/^dashboard\//, /^(dashboard|domain)\//],
   [/^domain\//, /^domain\//],
   [/^lambda\//, /^(lambda|domain)\//],
-  [/^lib\//, /^(lib|domain)\/|^lambda\/[^/]+\/environment$/],
+  [/^lib\//, /^(lib|domain)\/|^lambda\/[^/]+\/variables$/],
   [/^local\//, /^(local|domain)\//],
 ];
 
@@ -43,7 +43,7 @@ const { dependencies, devDependencies } = JSON.parse(readFileSync(join(projectRo
 const packageOf = (name: string) => /^(?:@[\w.-]+\/)?\w[\w.-]*/.exec(name)?.[0] ?? '';
 
 /** The use case of a path; undefined for the shared folders and outside `lambda`. */
-const useCaseOf = (path: string) => /^lambda\/(?!database|shared|tokens|webhooks)([^/]+)\//.exec(path)?.[1];
+const useCaseOf = (path: string) => /^lambda\/(?!database|shared)([^/]+)\//.exec(path)?.[1];
 
 /** Names of environments and of their stacks, in a regular expression. */
 const names = environments
@@ -63,7 +63,7 @@ const rules: readonly Rule[] = [
     breaches: [
       ['domain/event.ts', "import { x } from '../lib/environments';"],
       ['lambda/shared/a.ts', "import { x } from '../../lib/environments';"],
-      ['lib/api/api.ts', "import { problems } from '../../lambda/shared/problem';"],
+      ['lib/api/api.ts', "import { problems } from '../../lambda/shared/problems';"],
       ['lib/app.ts', "import '../bin/app';"],
       ['cli/callers/token.ts', "import { Environment } from '../../lib/environment';"],
       ['local/region.ts', "import { environments } from '../lib/environments';"],
@@ -104,7 +104,8 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'no use case imports another, nor does what they share know one',
+    title:
+      'functions import neither each other nor, from what they share, back: move it to lambda/shared or lambda/database',
     forbids: (path, { name }) =>
       path.startsWith('lambda/') && ![undefined, useCaseOf(path)].includes(useCaseOf(name)),
     breaches: [

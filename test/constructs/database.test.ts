@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
+import { type DatabaseRole, databaseRoles } from '../../lambda/database/variables';
 import { certificateAuthorities } from '../../lib/database/database';
 import { restoreSuffix } from '../../lib/environment';
 import { environments } from '../../lib/environments';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Stack } from 'aws-cdk-lib';
-import { longestWait } from '../../lambda/migrate-schema/environment';
+import { longestWait } from '../../lambda/migrate-schema/variables';
 import { environments } from '../../lib/environments';
 import { copyAssembly } from '../support/prepared-state';
 import { textOf } from '../support/region-api';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { problems as handlerProblems } from '../../lambda/delete-user-group/problems';
-import { tokenDetails } from '../../lambda/tokens/verify-jwt';
+import { tokenDetails } from '../../lambda/shared/verify-jwt';
 import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
 import { apiOf } from '../support/region-api';
 import { first, withReserve } from '../support/rows';

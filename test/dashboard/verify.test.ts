@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { verify } from '../../dashboard/verify';
-import { secretText, sign } from '../../domain/webhook-secrets';
+import { secretText, sign } from '../../domain/signature';
 
 const names = ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'];
 const now = Date.UTC(2026, 10, 20, 12);

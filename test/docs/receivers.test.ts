@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { transformSync } from 'esbuild';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { retrySchedule } from '../../domain/delivery';
-import { secretText, sign } from '../../domain/webhook-secrets';
+import { secretText, sign } from '../../domain/signature';
 import { projectRoot } from '../architecture/sources';
 import { openApi } from '../support/openapi';
 import { temporaryFolder } from '../support/temporary-folder';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { sign } from '../../domain/webhook-secrets';
+import { sign } from '../../domain/signature';
 
 it("signs the specification's own example", () => {
   const secret = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64');

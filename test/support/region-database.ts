@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { createDataApiDatabase } from '../../lambda/database/data-api';
 import { type Database, sql, type TransactionalDatabase } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
-import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
+import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lambda/database/variables';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
 import { startDatabaseEndpoint } from '../../local/aws/rds/endpoint';
 import { localClient } from './aws-client';

@@ -1,4 +1,4 @@
-import { type DatabaseRole, databaseRoles } from '../../../lambda/database/environment';
+import { type DatabaseRole, databaseRoles } from '../../../lambda/database/variables';
 import { useMigratedDatabase } from '../../support/region-database';
 
 const region = useMigratedDatabase();

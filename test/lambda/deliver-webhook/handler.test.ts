@@ -8,15 +8,15 @@ import {
 } from '../../../domain/delivery';
 import { parseEvent } from '../../../domain/event';
 import { fail, ok } from '../../../domain/result';
-import { secretMessage, secretText } from '../../../domain/webhook-secrets';
+import { secretMessage, secretText } from '../../../domain/signature';
 import type { DeliveryPorts, Receivers, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
 import { createHandler, createMetrics } from '../../../lambda/deliver-webhook/handler';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { expectDocumentedDelivery } from '../../support/openapi';
+import { hidden, missing, usePipeline } from '../../support/pipeline';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
 import { disableWebhook, eventText } from '../../support/webhooks';
-import { hidden, missing, usePipeline } from '../webhooks/pipeline';
 
 const world = usePipeline();
 let receiver: WebhookReceiver;

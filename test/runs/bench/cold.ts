@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
-import type { DatabaseAccess } from '../../../lambda/database/environment';
+import type { DatabaseAccess } from '../../../lambda/database/variables';
 import { bundling, bundlingFor } from '../../../lib/functions/bundles';
 import { type Figure, interleave, type PartOptions } from './measure';
 

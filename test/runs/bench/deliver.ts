@@ -8,7 +8,7 @@ import { deliveryId, retrySchedule, writeDelivery } from '../../../domain/delive
 import { ok } from '../../../domain/result';
 import { createHandler } from '../../../lambda/deliver-webhook/handler';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
-import type { Queue } from '../../../lambda/webhooks/queue';
+import type { Queue } from '../../../lambda/shared/queue';
 import { createAuthority } from '../../support/certificates';
 import { type Figure, interleave, type PartOptions } from './measure';
 

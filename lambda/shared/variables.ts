@@ -2,7 +2,7 @@
 export type Variables<Name extends string> = { readonly [name in Name]: string };
 
 /**
- * Reads the named variables from a process environment.
+ * Reads the named variables of a process.
  *
  * @throws Error that lists every missing or empty variable.
  */

@@ -1,6 +1,6 @@
 import { GenerateMacCommand, type KMSClient } from '@aws-sdk/client-kms';
 import { fail, ok, type Result, type Unavailable } from '../../domain/result';
-import { secretLength, secretMessage } from '../../domain/webhook-secrets';
+import { secretLength, secretMessage } from '../../domain/signature';
 
 /** KMS is unreachable, or rejected the request. */
 export type SecretUnavailable = Unavailable<'secret_unavailable'>;

@@ -1,4 +1,4 @@
-import { readVariables } from '../../../lambda/shared/environment';
+import { readVariables } from '../../../lambda/shared/variables';
 
 it('reads variables, or names every missing or empty one', () => {
   const source = { SET: 'x', EMPTY: '' };

@@ -1,4 +1,4 @@
-import { backoffSeconds, createQueues, type Queue } from '../../../lambda/webhooks/queue';
+import { backoffSeconds, createQueues, type Queue } from '../../../lambda/shared/queue';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 
 let queues: TestQueues;

@@ -1,10 +1,10 @@
 import { newId } from '../../../domain/ids';
 import { localReceiversVariable } from '../../../domain/receiver-url';
-import { databaseVariables } from '../../../lambda/database/environment';
-import { variables as deliverVariables } from '../../../lambda/deliver-webhook/environment';
+import { databaseVariables } from '../../../lambda/database/variables';
 import { createDependencies as deliverWebhook } from '../../../lambda/deliver-webhook/handler';
-import { variables as runVariables } from '../../../lambda/run-operation/environment';
+import { variables as deliverVariables } from '../../../lambda/deliver-webhook/variables';
 import { createHandler, createDependencies as runOperation } from '../../../lambda/run-operation/handler';
+import { variables as runVariables } from '../../../lambda/run-operation/variables';
 
 // Nothing listens there. On AWS, http://127.0.0.1:9001 is the Lambda Runtime API.
 const url = 'http://127.0.0.1:1/';

@@ -6,8 +6,8 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import { fail, ok, type Result, type Unavailable } from '../../domain/result';
-import { coalesce } from '../shared/coalesce';
-import type { Log } from '../shared/log';
+import { coalesce } from './coalesce';
+import type { Log } from './log';
 
 /** The queue is unreachable, or rejected a request. Some of the messages may have been sent. */
 export type QueueUnavailable = Unavailable<'queue_unavailable'>;
