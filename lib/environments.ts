@@ -1,4 +1,10 @@
-import { type Environment, InvalidInput, validateEnvironments } from './environment';
+import {
+  type Environment,
+  InvalidInput,
+  stacksOf,
+  type TableStack,
+  validateEnvironments,
+} from './environment';
 
 export { accountVariable, readAccounts } from './accounts';
 export {
@@ -145,3 +151,12 @@ export function developerEnvironment(name: string): Environment {
 export const environmentNamed = (name: string): Environment | undefined =>
   environments.find((row) => row.name === name) ??
   (/^dev-[a-z][a-z0-9]{0,15}$/.test(name) ? developerEnvironment(name.slice('dev-'.length)) : undefined);
+
+/** A stack of the table, or of a developer's copy. */
+export function stackNamed(stackId: string): TableStack | undefined {
+  const [, letter = '', letters = ''] = /^WalletDev([A-Z])([a-z0-9]*)$/.exec(stackId) ?? [];
+  const copy = environmentNamed(`dev-${letter.toLowerCase()}${letters}`);
+  return [...environments, ...(copy ? [copy] : [])]
+    .flatMap(stacksOf)
+    .find((stack) => stack.stackId === stackId);
+}

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { CloudFormation, ResourceChange, Stack } from '@aws-sdk/client-cloudformation';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { planFolder, planPrefix } from '../../domain/workflow-roles';
+import { stackNamed, type TableStack } from '../../lib/environments';
 import { ask, askPages, clientSettings } from '../shell/aws';
-import { allStacks, findDeployed, openCloudFormation } from '../shell/deployed-stack';
+import { findDeployed, openCloudFormation } from '../shell/deployed-stack';
 import { CommandFailed } from '../shell/failure';
 import { readJson, writeJson } from '../shell/json';
-import { path } from '../shell/options';
+import { path, stackOption } from '../shell/options';
 import { poll } from '../shell/poll';
 import type { Terminal } from '../shell/terminal';
 import { type AssembledStack, assemblyOption, readAssembledStack } from './assembly';
@@ -42,11 +43,7 @@ Exit codes: 0 planned, or unchanged with --verify; 1 failed, or the stack has ch
 export function register(program: Command, terminal: Terminal): void {
   program
     .command('plan')
-    .addOption(
-      new Option('--stack <name>', 'the stack to plan')
-        .choices(allStacks().map(({ stackId }) => stackId))
-        .makeOptionMandatory(),
-    )
+    .addOption(stackOption('the stack to plan').makeOptionMandatory())
     .addOption(assemblyOption())
     .option('--write <file>', 'also write the plan as JSON, for --verify', path)
     .option('--verify <file>', 'only check that the stack has not changed since this plan', path)
@@ -58,7 +55,7 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 async function plan({ stack: name, assembly, write, verify, json }: PlanOptions, terminal: Terminal) {
-  const region = allStacks().find(({ stackId }) => stackId === name)?.region ?? '';
+  const { region } = stackNamed(name) as TableStack;
   const cloudFormation = await openCloudFormation(region);
   const deployed = await findDeployed(cloudFormation, name);
   const changed = deployed?.LastUpdatedTime ?? deployed?.CreationTime ?? new Date(0);
@@ -83,7 +80,7 @@ async function plan({ stack: name, assembly, write, verify, json }: PlanOptions,
 
 function requireSame(name: string, file: string, base: Plan['base']): void {
   const remedy = `Give the file that "wallet plan --stack ${name} --write" wrote.`;
-  const planned: Partial<Plan> = Object(readJson(file, remedy));
+  const planned: Partial<Plan> = readJson(file, remedy);
   if (planned.stack !== name || planned.base === undefined)
     throw new CommandFailed(`${file} is not a plan of ${name}.`, remedy);
   if (isDeepStrictEqual(planned.base, base)) return;
@@ -112,7 +109,7 @@ async function createChangeSet(
   );
   // A template of more than 51,200 bytes must be in S3.
   await ask(s3, 'putObject', { ...object, Body: JSON.stringify(template) });
-  try {
+  const create = async () => {
     // Omitted: role and notifications keep their values.
     await ask(client, 'createChangeSet', {
       StackName,
@@ -123,14 +120,26 @@ async function createChangeSet(
       Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
       Capabilities: ['CAPABILITY_IAM', 'CAPABILITY_NAMED_IAM'],
     });
-    try {
-      return await readChangeSet(client, StackName, ChangeSetName);
-    } finally {
-      await ask(client, 'deleteChangeSet', { StackName, ChangeSetName });
-    }
-  } finally {
-    await ask(s3, 'deleteObject', object);
-  }
+    return cleaningUp(
+      () => readChangeSet(client, StackName, ChangeSetName),
+      () => ask(client, 'deleteChangeSet', { StackName, ChangeSetName }),
+    );
+  };
+  return cleaningUp(create, () => ask(s3, 'deleteObject', object));
+}
+
+/** Cleans up in any case. A failure of the work is thrown before one of the cleanup, which it then names. */
+async function cleaningUp<T>(work: () => Promise<T>, cleanup: () => Promise<unknown>): Promise<T> {
+  const result = await work().catch(async (error) => {
+    const left = await cleanup().then(
+      () => undefined,
+      ({ message }: Error) => `Left behind: ${message}`,
+    );
+    if (!left || !(error instanceof CommandFailed)) throw error;
+    throw new CommandFailed(error.message, [error.remedy, left].filter(Boolean).join('\n'));
+  });
+  await cleanup();
+  return result;
 }
 
 async function readChangeSet(client: CloudFormation, StackName: string, ChangeSetName: string) {

@@ -1,9 +1,9 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { type Environment, environmentNamed } from '../../lib/environments';
 import { AwsCallFailed, ask, clientSettings } from '../shell/aws';
-import { allStacks, findStack, listResources, openCloudFormation } from '../shell/deployed-stack';
+import { findStack, listResources, openCloudFormation } from '../shell/deployed-stack';
 import { CommandFailed, UsageError } from '../shell/failure';
-import { environmentToWorkOn } from '../shell/options';
+import { environmentToWorkOn, stackOption } from '../shell/options';
 import { type Terminal, table } from '../shell/terminal';
 import { type AssembledStack, assemblyOption, readAssembledStack } from './assembly';
 import type { Check, Context, Finding } from './checks/check';
@@ -25,11 +25,7 @@ export function register(program: Command, terminal: Terminal): void {
   program
     .command('preflight')
     .addOption(environmentToWorkOn())
-    .addOption(
-      new Option('--stack <name>', 'the stack to deploy (default: all of the environment)').choices(
-        allStacks().map(({ stackId }) => stackId),
-      ),
-    )
+    .addOption(stackOption('the stack to deploy (default: all of the environment)'))
     .addOption(assemblyOption())
     .option('--json', 'print JSON')
     .summary('check that the AWS account is ready for a deployment')

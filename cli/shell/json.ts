@@ -15,14 +15,24 @@ export const readFields = (text: string): Readonly<Record<string, unknown>> => (
   ...Object(parseJson(text)),
 });
 
-/** @throws CommandFailed if the file is missing or damaged */
+/**
+ * Reads a JSON object from a file. Errors quote nothing of it: it may be another file, such as one with a password.
+ *
+ * @throws CommandFailed if the file is missing or damaged
+ */
 // biome-ignore lint/suspicious/noExplicitAny: files that other tools write
 export function readJson(file: string, remedy: string): any {
+  let text: string;
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    text = readFileSync(file, 'utf8');
   } catch (error) {
     throw new CommandFailed(`Cannot read ${file}: ${(error as Error).message}.`, remedy);
   }
+  const value = parseJson(text);
+  if (value === undefined) throw new CommandFailed(`${file} is not JSON.`, remedy);
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new CommandFailed(`${file} is not a JSON object.`, remedy);
+  return value;
 }
 
 /** @throws CommandFailed if writing fails */

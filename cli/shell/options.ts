@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { environmentNamed, environments } from '../../lib/environments';
+import { environmentNamed, environments, stackNamed, stacksOf } from '../../lib/environments';
 
 /** An environment and its outputs file. */
 export interface EnvironmentOptions {
@@ -31,13 +31,32 @@ export const withEnvironment = (command: Command) => withOutputs(command.addOpti
 export const environmentToWorkOn = () => environment('the environment').default(environments[0]?.name);
 
 /** `--environment`: one of the table, or a developer's copy, which --help does not list. */
-export function environment(description: string): Option {
-  const names = environments.map(({ name }) => name);
-  const option = new Option('--environment <name>', description).choices(names);
-  const { parseArg } = option;
-  return option.argParser((name, previous) =>
-    environmentNamed(name) ? name : parseArg?.(name, previous as never),
+export const environment = (description: string): Option =>
+  nameOption(
+    '--environment <name>',
+    description,
+    environments.map(({ name }) => name),
+    environmentNamed,
   );
+
+/** `--stack`: one of the table, or a developer's copy, which --help does not list. */
+export const stackOption = (description: string): Option =>
+  nameOption(
+    '--stack <name>',
+    description,
+    environments.flatMap(stacksOf).map(({ stackId }) => stackId),
+    stackNamed,
+  );
+
+function nameOption(
+  flags: string,
+  description: string,
+  listed: readonly string[],
+  find: (name: string) => object | undefined,
+): Option {
+  const option = new Option(flags, description).choices(listed);
+  const { parseArg } = option;
+  return option.argParser((name, previous) => (find(name) ? name : parseArg?.(name, previous as never)));
 }
 
 /** An option with a duration such as `90s`, read into seconds. */

@@ -75,4 +75,4 @@ const outputsRemedy = `With --outputs, name the file that "cdk deploy --outputs-
 
 /** Stack outputs by stack name: the file of `cdk deploy --outputs-file` and of `npm start`. */
 export const readOutputs = (file: string): Readonly<Record<string, Readonly<Record<string, string>>>> =>
-  Object(readJson(file, outputsRemedy));
+  readJson(file, outputsRemedy);

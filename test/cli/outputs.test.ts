@@ -73,6 +73,20 @@ describe('origins', () => {
     expect(printed).toMatchObject([{ addresses: [`${address}/32`], reserve: [`${reserve}/32`] }]);
   });
 
+  it.each(['password=hunter2', '"hunter2"', '["hunter2"]', 'null'])(
+    'prints nothing of a file that is not an outputs file: %s',
+    async (content) => {
+      const { exitCode, stdout, stderr } = await wallet(
+        'origins',
+        '--outputs',
+        writeOutputs(folder(), content),
+      );
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      expect(stderr).toMatch(/outputs\.json is not (JSON|a JSON object)\.\nWith --outputs, name the file/);
+      expect(stderr).not.toContain('hunter2');
+    },
+  );
+
   const bad = { WebhookOriginAddress: '10.0.0.1' };
   it.each([
     [{ Other: {} }, /has no outputs of any environment\. It has: Other/],

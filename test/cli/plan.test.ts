@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { statefulTypes } from '../../cli/deployments/stateful-types';
 import { callsNotGranted } from '../support/granted';
+import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { type Replies, refusal, result, useAccount, withoutStacks, withStacks } from './account';
 import { writeAssembly } from './assembly';
@@ -119,6 +120,39 @@ it.each<[string, Replies, exitCode: number, said: string, last: string]>([
   expect(called().slice(-2)).toEqual([`cloudformation:${last}ChangeSet`, remove]);
 });
 
+it.each<[string, Replies]>([
+  ['the change set', { 'cloudformation:DeleteChangeSet': () => refusal('AccessDenied') }],
+  ['its template', { 's3:*': ({ action }) => (action.startsWith('DELETE') ? { status: 403 } : {}) }],
+])('says why a plan failed, and that %s could not be deleted', async (_, undeletable) => {
+  const wrong = changeSet({ Status: 'FAILED', StatusReason: 'X.' });
+  account().answer(undeletable, deployed, wrong);
+  const { exitCode, stderr } = await plan();
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: expect.stringMatching(
+      /error: CloudFormation rejected the change set: X\.\n.*\nLeft behind: .*Delete/s,
+    ),
+  });
+  account().answer(undeletable, deployed, changeSet());
+  expect(await plan()).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(/error: \S+:Delete\w+ failed/),
+  });
+});
+
+it("plans a developer's copy", async () => {
+  writeAssembly(folder(), { Resources: {} }, { WalletDevAda: 'aws://unknown-account/eu-central-1' });
+  account().answer(withoutStacks);
+  const { stdout } = await wallet('plan', '--stack', 'WalletDevAda', '--assembly', folder());
+  expect(stdout).toContain('The stack is new.');
+  expect(account().calls).toMatchObject([{ region: first.region, input: { StackName: 'WalletDevAda' } }]);
+  const { exitCode, stderr } = await wallet('plan', '--stack', 'WalletDevada', '--assembly', folder());
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 2,
+    stderr: expect.stringContaining('Allowed choices are'),
+  });
+});
+
 it('plans a new stack from its template, without a change set', async () => {
   account().answer(withoutStacks);
   const { exitCode, stdout } = await plan();
@@ -152,6 +186,6 @@ describe('--verify', () => {
     writeFileSync(file, text);
     const { exitCode, stderr } = await plan('--verify', file);
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/Cannot read|is not a plan of WalletEu/);
+    expect(stderr).toMatch(/is not a plan of WalletEu|is not JSON/);
   });
 });
