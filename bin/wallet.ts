@@ -6,18 +6,24 @@ import { createTerminal } from '../cli/shell/terminal';
 // Versions are pinned in package.json; the SDK's notice about later versions is noise to an operator.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 
-let lostOutput = false;
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', ({ code }: NodeJS.ErrnoException) => {
-    if (lostOutput) return;
-    lostOutput = true;
-    // A closed pipe, as after `| head`: a command with a cleanup runs it, any other exits here. A move of the webhook
-    // origin continues: webhooks wait between its two updates.
-    if (code === 'EPIPE' && process.argv[2] !== 'move-origin') process.kill(process.pid, 'SIGTERM');
-  });
-}
+// Webhooks wait between the two updates of a move: it goes on without a reader, and prints its result where one is left.
+const isMove = process.argv[2] === 'move-origin';
+let lostResults = false;
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (lostResults || isMove) return;
+  lostResults = true;
+  // A closed pipe, as after `| head`: a command with a cleanup runs it, any other exits here.
+  if (code === 'EPIPE') process.kill(process.pid, 'SIGTERM');
+});
+// Without a reader of the notes, the result counts.
+process.stderr.on('error', () => undefined);
 
-const terminal = createTerminal(process.stdout, process.stderr, process.stdin);
+const stdout = {
+  write: (text: string) =>
+    process.stdout.write(text, (error) => error && isMove && process.stderr.write(text)),
+  hasColors: () => process.stdout.isTTY && process.stdout.hasColors(),
+};
+const terminal = createTerminal(stdout, process.stderr, process.stdin);
 void runCommandLine(process.argv.slice(2), terminal, process.env).then((exitCode) => {
-  process.exitCode = exitCode || Number(lostOutput);
+  process.exitCode = exitCode || Number(lostResults);
 });

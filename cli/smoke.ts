@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Attempt } from '../domain/delivery';
 import { newEventId } from '../domain/event';
 import { sendDeletion } from './callers/delete-group';
-import { isPublicAddress } from './origin/read-origin';
+import { isOriginAddress } from './origin/read-origin';
 import { type ApiResponse, callApi, unexpectedResponse } from './shell/api';
 import { environmentCommand } from './shell/environment-command';
 import { CommandFailed, UsageError } from './shell/failure';
@@ -117,15 +117,15 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
         await putEvent(target, { id: eventId, organizationId, kind: 'smoke.test', data: '{"smoke":true}' });
         return [eventId, { eventId, ...added }];
       });
-      let seconds = timeout;
+      let left: { readonly seconds: number; readonly waited?: number } = { seconds: timeout };
       if (!delivery) leaveOut('needs --receiver-listen: only the receiver sees it', ...received);
       else {
         const [receive, verifySignature, compareAddress] = received;
         const arrived = await step(receive, sent, async ({ webhookId, secret }) => {
           const arrival = await poll(delivery, { seconds: timeout, every: 50, signal });
           if (arrival) return [String(arrival.headers['webhook-id']), { arrival, secret }];
-          seconds = 0;
-          requireDelivered(await waitForAttempt(target, { eventId, webhookId }, { seconds, signal }));
+          left = { seconds: 0, waited: timeout };
+          requireDelivered(await waitForAttempt(target, { eventId, webhookId }, { ...left, signal }));
           throw new CommandFailed(`Another receiver accepted the delivery within ${timeout} s.`);
         });
         await step(verifySignature, arrived, async ({ arrival, secret }) => {
@@ -140,7 +140,7 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
       }
       await step(recorded, sent, async (event) => {
         const isOver = ({ outcome }: Attempt) => outcome !== 'failed';
-        const attempt = await waitForAttempt(target, event, { seconds, signal, isOver });
+        const attempt = await waitForAttempt(target, event, { ...left, signal, isOver });
         requireDelivered(attempt);
         return [`status ${attempt.status} after ${attempt.durationMs} ms`];
       });
@@ -269,7 +269,7 @@ export function compareSource(
 ): string {
   const forwarded = headers['x-forwarded-for'];
   const hops = [...String(forwarded ?? '').split(','), from].map((hop) => hop.trim());
-  const source = hops.findLast(isPublicAddress) ?? from;
+  const source = hops.findLast(isOriginAddress) ?? from;
   const expected = target.output('WebhookOriginAddress');
   if (source === expected) return source;
   if (source === target.optionalOutput('WebhookOriginReserveAddress'))

@@ -2,16 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { OutputName } from '../../domain/outputs';
 import { ask } from '../shell/aws';
-import { listResources } from '../shell/deployed-stack';
 import { environmentCommand } from '../shell/environment-command';
 import { CommandFailed, UsageError } from '../shell/failure';
+import { awaitInterruption } from '../shell/interruption';
 import type { CommonOptions } from '../shell/options';
 import { poll } from '../shell/poll';
 import type { Target } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
 import {
   addressAt,
-  findFaults,
   formatLocation,
   noZone,
   type OriginClients,
@@ -19,8 +18,7 @@ import {
   type OriginStack,
   openOrigin,
   parameterNames,
-  readConsumers,
-  readGateway,
+  readOrigin,
   readOriginStack,
   requireElasticIp,
 } from './read-origin';
@@ -85,11 +83,17 @@ async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: 
     if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('Nothing was changed.');
   }
 
-  const moved = await move(clients, destination, terminal.note).catch((error) => {
-    if (!(error instanceof CommandFailed)) throw error;
-    const next = 'See "If a move fails" in docs/runbook.md; the same command continues the move.';
-    throw new CommandFailed(error.message, [error.remedy, next].filter(Boolean).join(' '));
-  });
+  const { signal, forget } = awaitInterruption();
+  const progress: Progress = { note: terminal.note, signal, stack: before };
+  const again = `move-origin --zone ${zone}${reserve ? ' --reserve' : ''}${yes ? ' --yes' : ''}`;
+  const moved = await Promise.race([move(clients, destination, progress), interrupted(signal)])
+    .catch((error) => {
+      if (signal.aborted) throw new CommandFailed(`${whereItStands(progress)} Go on: ${target.paste(again)}`);
+      if (!(error instanceof CommandFailed)) throw error;
+      const next = 'See "If a move fails" in docs/runbook.md; the same command continues the move.';
+      throw new CommandFailed(error.message, [error.remedy, next].filter(Boolean).join(' '));
+    })
+    .finally(forget);
   const { id: natGatewayId, availabilityZone } = moved.gateway ?? {};
   terminal.result(
     json
@@ -144,22 +148,52 @@ function describePlan(
   return [now, ...(steps.length > 0 ? steps : ['Nothing to do.'])].join('\n');
 }
 
+/** How far a move has come. */
+interface Progress {
+  readonly note: (line: string) => void;
+  /** Aborted by Ctrl-C and the like. CloudFormation ends a begun update by itself. */
+  readonly signal: AbortSignal;
+  /** The stack when last read. */
+  stack: OriginStack;
+  /** The update that was begun last. */
+  update?: OriginLocation;
+}
+
+const interrupted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+function whereItStands({ stack, update }: Progress): string {
+  if (!update) return `Interrupted before an update: the webhook origin is in ${formatLocation(stack)}.`;
+  const isDone = isSame(stack, update) && !stack.status.endsWith('_IN_PROGRESS');
+  if (update.zone !== noZone)
+    return isDone
+      ? `Interrupted in the check: the stack is in ${formatLocation(update)}; nothing has checked the gateway and the consumers.`
+      : `Interrupted in the update to ${formatLocation(update)}: CloudFormation continues it by itself, creates the gateway and enables the consumers, unless it fails; nothing checks that.`;
+  const waits = 'No gateway has the address, and webhooks wait until the move goes on.';
+  return isDone
+    ? `Interrupted in zone none, with the gateway gone. ${waits}`
+    : `Interrupted in the update to zone none: CloudFormation continues it by itself and deletes the gateway. Nothing begins the second update. ${waits}`;
+}
+
 /** The stack's parameters hold the state of the move: an interrupted move resumes from there. */
-async function move(clients: OriginClients, destination: OriginLocation, note: (line: string) => void) {
-  let stack = await waitForStack(clients, destination, note);
+async function move(clients: OriginClients, destination: OriginLocation, progress: Progress) {
+  const { note, signal } = progress;
+  await waitForStack(clients, destination, progress);
   const updates: (OriginLocation & { readonly seconds: number })[] = [];
-  for (const location of updatesBetween(stack, destination)) {
+  for (const location of updatesBetween(progress.stack, destination)) {
+    signal.throwIfAborted();
     note(`Updating the stack to ${formatLocation(location)}.`);
     const begun = Date.now();
-    const token = await beginUpdate(clients, stack, location);
-    stack = await waitForStack(clients, location, note);
-    if (!stack.status.startsWith('UPDATE_COMPLETE'))
-      throw await updateFailed(clients, stack, location, token);
+    progress.update = location;
+    const token = await beginUpdate(clients, progress.stack, location);
+    await waitForStack(clients, location, progress);
+    if (!progress.stack.status.startsWith('UPDATE_COMPLETE'))
+      throw await updateFailed(clients, progress.stack, location, token);
     updates.push({ ...location, seconds: Math.round((Date.now() - begun) / 1_000) });
   }
-  if (stack.status.endsWith('_IN_PROGRESS'))
+  if (progress.stack.status.endsWith('_IN_PROGRESS'))
     note('CloudFormation is still deleting the old gateway; until then, the stack cannot be updated.');
-  return { updates, gateway: await verify(clients, stack) };
+  return { updates, gateway: await verify(clients, progress) };
 }
 
 /** Milliseconds. */
@@ -178,24 +212,25 @@ export const longestMoveMinutes = 3 * updateMinutes + consumerTimeout / 60;
 async function waitForStack(
   { cloudFormation, stackId }: OriginClients,
   location: OriginLocation,
-  note: (line: string) => void,
-): Promise<OriginStack> {
+  progress: Progress,
+): Promise<void> {
   const begun = Date.now();
   let minutes = 0;
-  let status = '';
   const ask = async () => {
     const stack = await readOriginStack(cloudFormation, stackId);
-    status = stack.status;
+    progress.stack = stack;
+    const { status } = stack;
     const isAttached =
       status === 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS' && location.zone !== noZone && isSame(stack, location);
-    if (isAttached || !status.endsWith('_IN_PROGRESS')) return stack;
+    if (isAttached || !status.endsWith('_IN_PROGRESS')) return true;
     const elapsed = Math.floor((Date.now() - begun) / 60_000);
-    if (elapsed > minutes) note(`  ${status} for ${elapsed} min`);
+    if (elapsed > minutes) progress.note(`  ${status} for ${elapsed} min`);
     minutes = elapsed;
     return undefined;
   };
-  const stack = await poll(ask, { seconds: updateMinutes * 60, every: pollInterval });
-  if (stack) return stack;
+  const { signal } = progress;
+  if (await poll(ask, { seconds: updateMinutes * 60, every: pollInterval, signal })) return;
+  const { status } = progress.stack;
   throw new CommandFailed(`Stack ${stackId} is still ${status} after ${updateMinutes} min.`);
 }
 
@@ -247,18 +282,16 @@ async function updateFailed(
 }
 
 /** Compares EC2 and Lambda with the stack. @returns the gateway */
-async function verify(clients: OriginClients, stack: OriginStack) {
+async function verify(clients: OriginClients, { stack, signal }: Progress) {
   let faults: readonly string[] = [];
   const ask = async () => {
-    const resources = await listResources(clients.cloudFormation, clients.stackId);
-    const gateway = await readGateway(clients, resources);
-    const consumers = await readConsumers(clients, resources);
-    faults = findFaults(stack, resources, gateway, consumers);
+    const origin = await readOrigin(clients);
+    ({ faults } = origin);
     // `Enabling`, `Updating`: https://docs.aws.amazon.com/lambda/latest/api/API_GetEventSourceMapping.html
-    const isChanging = consumers.some(({ state }) => state.endsWith('ing'));
-    return faults.length === 0 || !isChanging ? { gateway } : undefined;
+    const isChanging = origin.consumers?.some(({ state }) => state.endsWith('ing'));
+    return faults.length === 0 || !isChanging ? origin : undefined;
   };
-  const verified = await poll(ask, { seconds: consumerTimeout, every: pollInterval });
+  const verified = await poll(ask, { seconds: consumerTimeout, every: pollInterval, signal });
   if (verified && faults.length === 0) return verified.gateway;
   throw new CommandFailed(
     `Stack ${clients.stackId} is in ${formatLocation(stack)}, but ${faults.join('; ')}.`,

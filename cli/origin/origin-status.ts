@@ -1,26 +1,17 @@
 import type { CloudWatch } from '@aws-sdk/client-cloudwatch';
 import type { Command } from 'commander';
 import { ask } from '../shell/aws';
-import { listResources } from '../shell/deployed-stack';
 import { environmentCommand } from '../shell/environment-command';
 import { CommandFailed } from '../shell/failure';
 import type { Target } from '../shell/target';
 import { columns, type Terminal, table } from '../shell/terminal';
-import {
-  addressAt,
-  findFaults,
-  noZone,
-  openOrigin,
-  readConsumers,
-  readGateway,
-  readOriginStack,
-  requireElasticIp,
-} from './read-origin';
+import { type Attempt, addressAt, noZone, openOrigin, readOrigin, requireElasticIp } from './read-origin';
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand(program, terminal, 'origin-status', {
     summary: "show the webhook origin's zone, addresses, gateway, consumers and queued messages",
-    help: 'For deployed environments. If a call to AWS fails, it shows everything else and exits with 1.',
+    help: `For deployed environments. If a call to AWS fails, it shows everything else and exits with 1; also without a gateway, when no
+webhooks are sent.`,
     async run(target, { json }, print) {
       const failures = new Map<string, CommandFailed>();
       // Collects partial failures: in an emergency one service may be down.
@@ -39,12 +30,17 @@ export function register(program: Command, terminal: Terminal): void {
       for (const warning of json ? unknown : faults) terminal.note(terminal.alarm(`warning: ${warning}`));
       const remedies = new Set([...failures.values()].flatMap(({ remedy }) => remedy ?? []));
       if (failures.size > 0) throw new CommandFailed('The status is incomplete.', [...remedies].join('\n'));
+      if (status.zone !== null && status.gateway === null) {
+        const zones = target.environment.zones.map((_, index) => `${index + 1}`);
+        const zone = zones.find((each) => each !== status.zone);
+        throw new CommandFailed(
+          'No webhooks are sent.',
+          `Attach the origin to zone ${zone}, or another of ${zones.join(', ')}: ${target.paste(`move-origin --zone ${zone}${status.reserve?.inUse ? ' --reserve' : ''}`)}`,
+        );
+      }
     },
   });
 }
-
-/** Records a failure and returns undefined. */
-type Attempt = <T>(ask: () => Promise<T>) => Promise<T | undefined>;
 
 /** The output of `--json`: `null` is unknown or absent. */
 async function readStatus(target: Target, attempt: Attempt) {
@@ -54,12 +50,6 @@ async function readStatus(target: Target, attempt: Attempt) {
   const clients = await openOrigin(target);
   const sqs = new SQS({ ...target.clientSettings('sqs'), maxAttempts: 8 });
   const cloudWatch = new CloudWatch({ ...target.clientSettings('cloudwatch'), maxAttempts: 8 });
-  const [stack, resources] = await Promise.all([
-    attempt(() => readOriginStack(clients.cloudFormation, stackId)),
-    attempt(() => listResources(clients.cloudFormation, stackId)),
-  ]);
-  const address = stack?.address ?? target.output('WebhookOriginAddress');
-
   const readQueue = async (logicalId: string, url: string) => {
     const [counts, oldest] = await Promise.all([
       attempt(() => ask(sqs, 'getQueueAttributes', { QueueUrl: url, AttributeNames: ['All'] })),
@@ -77,9 +67,9 @@ async function readStatus(target: Target, attempt: Attempt) {
       oldest: oldest ?? null,
     };
   };
-  const [gateway, consumers, queues] = await Promise.all([
-    resources && attempt(() => readGateway(clients, resources)),
-    resources && attempt(() => readConsumers(clients, resources)),
+  const { stack, resources, gateway, consumers, faults } = await readOrigin(clients, attempt);
+  const address = stack?.address ?? target.output('WebhookOriginAddress');
+  const [queues] = await Promise.all([
     resources &&
       Promise.all(
         resources
@@ -88,11 +78,7 @@ async function readStatus(target: Target, attempt: Attempt) {
       ),
     attempt(() => requireElasticIp(clients, stack ? addressAt(stack) : address)),
   ]);
-  const faults = stack ? findFaults(stack, resources, gateway, consumers) : [];
-  if (stack?.reserve)
-    faults.push(
-      `webhooks come from the reserve address ${stack.reserveAddress}, not from ${stack.address}: "A zone is gone" in docs/runbook.md`,
-    );
+  const inUse = `webhooks come from the reserve address ${stack?.reserveAddress}, not from ${stack?.address}: "A zone is gone" in docs/runbook.md`;
   return {
     environment: name,
     stack: stackId,
@@ -105,7 +91,7 @@ async function readStatus(target: Target, attempt: Attempt) {
     gateway: gateway ? { id: gateway.id, state: gateway.state } : null,
     consumers: consumers ?? null,
     queues: queues ?? null,
-    faults,
+    faults: [...faults, ...(stack?.reserve ? [inUse] : [])],
   };
 }
 
@@ -135,7 +121,10 @@ function formatStatus(status: Awaited<ReturnType<typeof readStatus>>, { bold }: 
     ...(reserve ? [['reserve', `${reserve.address}, ${reserve.inUse ? 'in use' : 'not in use'}`]] : []),
     ['zone', zone ? `${zone}${availabilityZone ? ` (${availabilityZone})` : ''}` : 'unknown'],
     ['gateway', gateway ? `${gateway.id}, ${gateway.state}` : zone === noZone ? 'none' : 'unknown'],
-    ...(consumers ?? []).map(({ functionName, state }) => ['consumer', `${functionName}, ${state}`]),
+    ...(consumers ?? []).map(({ functionName, queueName, state }) => [
+      'consumer',
+      `${functionName} of ${queueName}, ${state}`,
+    ]),
   ];
   const rows = (queues ?? []).map(({ name, waiting, later, oldest }) => [
     name,

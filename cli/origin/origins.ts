@@ -12,7 +12,7 @@ import { CommandFailed } from '../shell/failure';
 import { environment, number, withOutputs } from '../shell/options';
 import { openTarget, readOutputs, type Target } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
-import { isPublicAddress } from './read-origin';
+import { isOriginAddress } from './read-origin';
 
 interface OriginsOptions {
   readonly outputs: string;
@@ -60,7 +60,7 @@ async function origins({ outputs, json, port, ...options }: OriginsOptions, term
 
 function readOrigin({ environment: { name, region, deprecation }, ...target }: Target): WebhookOrigin {
   if (target.local) target.note(`warning: ${name} runs on this machine: use the list for tests only.`);
-  const isUsable = target.local ? IPv4.isValidFourPartDecimal : isPublicAddress;
+  const isUsable = target.local ? IPv4.isValidFourPartDecimal : isOriginAddress;
   const read = (output: 'WebhookOriginAddress' | 'WebhookOriginReserveAddress'): string => {
     const address = target.output(output);
     // Not even a string, if somebody edited the file.

@@ -1,12 +1,17 @@
 import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
 import { IPv4 } from 'ipaddr.js';
 import { ask } from '../shell/aws';
-import { openCloudFormation, requireDeployed, type StackResource } from '../shell/deployed-stack';
+import {
+  listResources,
+  openCloudFormation,
+  requireDeployed,
+  type StackResource,
+} from '../shell/deployed-stack';
 import { CommandFailed, UsageError } from '../shell/failure';
 import { otherVersionRemedy, type Target } from '../shell/target';
 
 /** Accepts documentation addresses (RFC 5737), which are `reserved`: examples use them. */
-export const isPublicAddress = (text: string): boolean =>
+export const isOriginAddress = (text: string): boolean =>
   IPv4.isValidFourPartDecimal(text) && ['unicast', 'reserved'].includes(IPv4.parse(text).range());
 
 /** The zone when no gateway has the address. */
@@ -95,11 +100,42 @@ export async function requireElasticIp({ ec2, target }: OriginClients, address: 
   );
 }
 
-type Gateway = Awaited<ReturnType<typeof readGateway>>;
-type Consumers = Awaited<ReturnType<typeof readConsumers>>;
+type Gateway = NonNullable<Awaited<ReturnType<typeof readGateway>>>;
+type Consumer = Awaited<ReturnType<typeof readConsumers>>[number];
 
-/** @returns null when the stack has no gateway */
-export async function readGateway({ ec2 }: OriginClients, resources: readonly StackResource[]) {
+/** The webhook origin according to CloudFormation, EC2 and Lambda. Undefined: unknown, because a call failed. */
+export interface Origin {
+  readonly stack: OriginStack | undefined;
+  readonly resources: readonly StackResource[] | undefined;
+  /** Null when the stack has none. */
+  readonly gateway: Gateway | null | undefined;
+  readonly consumers: readonly Consumer[] | undefined;
+  /** Differences between them. */
+  readonly faults: readonly string[];
+}
+
+/** Makes a call, and may return undefined when it fails. */
+export type Attempt = <T>(call: () => Promise<T>) => Promise<T | undefined>;
+
+/** @param attempt @default - a call that fails is thrown */
+export async function readOrigin(
+  clients: OriginClients,
+  attempt: Attempt = (call) => call(),
+): Promise<Origin> {
+  const { cloudFormation, stackId } = clients;
+  const [stack, resources] = await Promise.all([
+    attempt(() => readOriginStack(cloudFormation, stackId)),
+    attempt(() => listResources(cloudFormation, stackId)),
+  ]);
+  const [gateway, consumers] = await Promise.all([
+    resources && attempt(() => readGateway(clients, resources)),
+    resources && attempt(() => readConsumers(clients, resources)),
+  ]);
+  const faults = stack ? findFaults(stack, resources ?? [], gateway, consumers ?? []) : [];
+  return { stack, resources, gateway, consumers, faults };
+}
+
+async function readGateway({ ec2 }: OriginClients, resources: readonly StackResource[]) {
   const id = resources.find(({ type }) => type === 'AWS::EC2::NatGateway')?.physicalId;
   if (id === undefined) return null;
   const Filter = [{ Name: 'nat-gateway-id', Values: [id] }];
@@ -119,8 +155,8 @@ export async function readGateway({ ec2 }: OriginClients, resources: readonly St
   };
 }
 
-/** The functions that read the stack's queues. */
-export const readConsumers = ({ lambda }: OriginClients, resources: readonly StackResource[]) =>
+/** The functions that read the stack's queues: one function reads those of both lanes. */
+const readConsumers = ({ lambda }: OriginClients, resources: readonly StackResource[]) =>
   Promise.all(
     resources
       .filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping')
@@ -131,12 +167,11 @@ export const readConsumers = ({ lambda }: OriginClients, resources: readonly Sta
       }),
   );
 
-/** Differences between the origin and the stack's parameters. @param gateway undefined if unknown */
-export function findFaults(
+function findFaults(
   stack: OriginStack,
-  resources: readonly StackResource[] = [],
-  gateway: Gateway | undefined,
-  consumers: Consumers = [],
+  resources: readonly StackResource[],
+  gateway: Origin['gateway'],
+  consumers: readonly Consumer[],
 ): string[] {
   if (stack.zone === noZone) return ['no gateway has the address'];
   if (gateway === null) return ['the stack has no gateway'];
@@ -154,7 +189,7 @@ export function findFaults(
       ? [`gateway ${id} sends from ${address ?? 'no address'}, not ${addressAt(stack)}`]
       : []),
     ...consumers
-      .filter((consumer) => consumer.state !== 'Enabled')
-      .map((consumer) => `the consumer ${consumer.functionName} is ${consumer.state.toLowerCase()}`),
+      .filter(({ state }) => state !== 'Enabled')
+      .map((each) => `the consumer ${each.functionName} of ${each.queueName} is ${each.state.toLowerCase()}`),
   ];
 }

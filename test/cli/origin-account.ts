@@ -55,8 +55,8 @@ export class OriginAccount {
         ...['1', '2', '3'].map(
           (zone) => ['AWS::EC2::Subnet', `subnet-${zone}`, `NetworkVpcPublicSubnet${zone}SubnetA`] as const,
         ),
-        ['AWS::Lambda::EventSourceMapping', 'mapping-deliver'],
-        ['AWS::Lambda::EventSourceMapping', 'mapping-fan-out'],
+        ['AWS::Lambda::EventSourceMapping', 'DeliveryQueue'],
+        ['AWS::Lambda::EventSourceMapping', 'RetryQueue'],
         ['AWS::SQS::Queue', 'https://sqs/1/WalletEu-WebhookDeliveryQueue', 'WebhookDeliveryQueue'],
         ...(this.zone === 'none' ? [] : [['AWS::EC2::NatGateway', `nat-${this.zone}`] as const]),
       );
@@ -78,7 +78,7 @@ export class OriginAccount {
     'lambda:GetEventSourceMapping': ({ input: { UUID } }) => {
       const [State] = this.zone === 'none' ? ['Disabled'] : this.consumerStates;
       if (this.zone !== 'none' && this.consumerStates.length > 1) this.consumerStates.shift();
-      return result({ FunctionArn: `arn:${UUID}`, EventSourceArn: 'arn:Queue', State });
+      return result({ FunctionArn: 'arn:deliver', EventSourceArn: `arn:${UUID}`, State });
     },
     'sqs:GetQueueAttributes': () => {
       const none = { ApproximateNumberOfMessagesNotVisible: '0', ApproximateNumberOfMessagesDelayed: '0' };

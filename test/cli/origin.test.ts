@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { updatesBetween } from '../../cli/origin/move-origin';
-import { isPublicAddress } from '../../cli/origin/read-origin';
+import { isOriginAddress } from '../../cli/origin/read-origin';
 import { callsNotGranted } from '../support/granted';
 import { startWallet } from '../support/node-process';
 import { writeOutputs } from '../support/outputs-file';
@@ -41,7 +41,7 @@ const updates = () =>
 it('accepts only public addresses, in the notation of an allow-list', () => {
   const good = ['3.120.14.9', '203.0.113.7'];
   const bad = ['127.0.0.1', '100.64.0.1', '169.254.169.254', '203.0.113.07', '3405803783', '203.0.113.7/32'];
-  expect([...good, ...bad, '203.0.113.7; allow all'].filter(isPublicAddress)).toEqual(good);
+  expect([...good, ...bad, '203.0.113.7; allow all'].filter(isOriginAddress)).toEqual(good);
 });
 
 describe('move-origin', () => {
@@ -53,7 +53,7 @@ describe('move-origin', () => {
     expect(updatesBetween(at('2', true), at('3', true))).toEqual([at('none', true), at('3', true)]);
   });
 
-  const callsOfMove = 15;
+  const callsOfMove = 16;
   it('moves by two updates that change the zone and nothing else', async () => {
     const { exitCode, stdout } = await move([...moveTo2, '--json']);
     expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({
@@ -170,21 +170,64 @@ describe('move-origin', () => {
 
   it.each([
     [['Enabling', 'Enabling', 'Updating', 'Enabled'], 0, 'Updating the stack'],
-    [['Enabling'], 1, 'the consumer mapping-deliver is enabling'],
-    [['Disabled'], 1, 'the consumer mapping-deliver is disabled'],
+    [['Enabling'], 1, 'the consumer deliver of DeliveryQueue is enabling'],
+    [['Disabled'], 1, 'the consumer deliver of DeliveryQueue is disabled'],
   ])('waits for consumers that are being enabled: %j', async (consumerStates, exitCode, said) => {
     origin.consumerStates = consumerStates;
     expect(await move()).toMatchObject({ exitCode, stderr: expect.stringContaining(said) });
   });
 
-  it('continues when its output is closed', async () => {
-    // The check at the end comes after both updates.
-    use(origin, { 'ec2:DescribeNatGateways': () => refusal('UnauthorizedOperation') });
+  /** Starts a move in a process of its own, and acts once at its reply number `at` to DescribeStacks. */
+  async function startMove(at: number, act: (command: ReturnType<typeof startWallet>['process']) => void) {
+    let asked = 0;
+    use(origin, {
+      'cloudformation:DescribeStacks': (call) => {
+        asked += 1;
+        if (asked === at) setImmediate(() => act(command.process));
+        return origin.replies['cloudformation:DescribeStacks']?.(call) ?? {};
+      },
+    });
+    const command = startWallet('move-origin', '--outputs', outputsFile(), ...moveTo2, '--json');
+    return command;
+  }
+
+  const goOn = /Go on: \S*wallet move-origin --zone 2 --yes --outputs \S+\n$/;
+  const [running, done] = [['UPDATE_IN_PROGRESS'], ['UPDATE_COMPLETE']];
+  it.each<
+    [string, NodeJS.Signals, at: number, statuses: string[][], said: RegExp, updated: readonly string[]]
+  >([
+    ['before an update', 'SIGINT', 2, [], /before an update: the webhook origin is in zone 1\./, []],
+    ['in the first update', 'SIGTERM', 3, [running], /update to zone none: .* itself and deletes/, ['none']],
+    [
+      'in the second update',
+      'SIGHUP',
+      4,
+      [done, running],
+      /update to zone 2: .* the consumers/,
+      ['none', '2'],
+    ],
+    ['in the check', 'SIGINT', 4, [done, done], /in the check: the stack is in zone 2;/, ['none', '2']],
+  ])('says where it stands when interrupted %s by %s', async (_, signal, at, statuses, said, updated) => {
+    if (statuses.length === 0) origin.statuses = [...done, ...running];
+    Object.defineProperty(origin, 'update', { get: () => statuses[updates().length - 1] });
+    const command = await startMove(at, (child) => child.kill(signal));
+    const { exitCode, stdout, stderr } = await command.ended();
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toMatch(goOn);
+    expect(stderr.trimEnd().split('\n').at(-1)).toMatch(said);
+    expect(updates()).toEqual(updated);
+  });
+
+  it.each(['stdout', 'stderr'] as const)('keeps its result and exit code without a %s', async (closed) => {
     origin.update = ['UPDATE_COMPLETE'];
-    const command = startWallet('move-origin', '--outputs', outputsFile(), ...moveTo2);
-    command.process.stdout.destroy();
-    command.process.stderr.destroy();
-    await command.ended();
+    const command = await startMove(1, (child) => child[closed].destroy());
+    const { exitCode, stdout, stderr } = await command.ended();
+    const [line = ''] = (stdout + stderr).split('\n').filter((each) => each.startsWith('{'));
+    expect({ exitCode, ...JSON.parse(line) }).toMatchObject({
+      exitCode: 0,
+      zone: '2',
+      natGatewayId: 'nat-2',
+    });
     expect(updates()).toEqual(['none', '2']);
   });
 
@@ -196,12 +239,12 @@ describe('move-origin', () => {
 });
 
 describe('origin-status', () => {
-  const consumer = (functionName: string) => ({ functionName, queueName: 'Queue', state: 'Enabled' });
+  const consumer = (queueName: string) => ({ functionName: 'deliver', queueName, state: 'Enabled' });
   const known = {
     ...{ environment: first.name, stack: first.stackId, stackStatus: 'UPDATE_COMPLETE' },
     ...{ address, reserve: null, zone: '1', availabilityZone: first.zones[0] },
     gateway: { id: 'nat-1', state: 'available' },
-    consumers: [consumer('mapping-deliver'), consumer('mapping-fan-out')],
+    consumers: [consumer('DeliveryQueue'), consumer('RetryQueue')],
     queues: [{ name: 'WebhookDeliveryQueue', waiting: 2, later: 0, oldest: 7500 }],
     faults: [],
   };
@@ -215,8 +258,15 @@ describe('origin-status', () => {
     use(new OriginAccount({ zone: 'none' }));
     const faults = ['no gateway has the address'];
     expect(await readStatus()).toMatchObject({ zone: 'none', availabilityZone: null, gateway: null, faults });
-    const { stdout } = await status();
-    expect(stdout).toMatch(/^zone {9}none\ngateway {6}none\nconsumer {5}mapping-deliver, Disabled$/m);
+    const { exitCode, stdout, stderr } = await status();
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(
+      /^Attach the origin to zone 1, .*: \S*wallet move-origin --zone 1 --outputs \S+$/m,
+    );
+    const lanes = ['DeliveryQueue', 'RetryQueue'].map(
+      (queue) => `consumer     deliver of ${queue}, Disabled`,
+    );
+    expect(stdout).toContain(`gateway      none\n${lanes.join('\n')}\n`);
     expect(stdout).toMatch(/^WebhookDeliveryQueue +2 +0 +125 min$/m);
   });
 
@@ -233,7 +283,7 @@ describe('origin-status', () => {
     [{ gateway: { state: 'failed' } }, /^gateway nat-1 is failed$/],
     [{ gateway: { subnetId: 'subnet-3' } }, /^gateway nat-1 is in subnet subnet-3, not in .* zone 1$/],
     [{ gateway: { natGatewayAddressSet: [] } }, /^gateway nat-1 sends from no address, not 203\.0\.113\.7$/],
-    [{ consumerStates: ['Enabled', 'Disabled'] }, /^the consumer mapping-\S+ is disabled$/],
+    [{ consumerStates: ['Enabled', 'Disabled'] }, /^the consumer deliver of \w+Queue is disabled$/],
   ])('shows what was changed outside CloudFormation: %j', async (changed, fault) => {
     Object.assign(origin, changed);
     expect((await readStatus()).faults).toEqual([expect.stringMatching(fault)]);
