@@ -1,10 +1,14 @@
 import { Aws, CfnResource, Validations } from 'aws-cdk-lib';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { CfnPermission, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IConstruct } from 'constructs';
+
+/** The namespace of AWS Control Tower's proactive rules. */
+export const controlTower = 'Control-Tower';
 
 /**
  * Accepted findings of the rule packs, by resource, with reasons for reviewers. Rules are named as in the reports; one without a
- * pack is in both NIST 800-53 and PCI DSS.
+ * pack is in both NIST 800-53 and PCI DSS, and `CT.…` is one of AWS Control Tower's: test/tools/control-tower.tool.ts.
  */
 const acknowledgements = {
   // API Gateway
@@ -20,12 +24,18 @@ const acknowledgements = {
       'API Gateway requires this policy (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html): the role is account-wide, for the access logs of every API in the region.',
   },
   stage: {
-    'AwsSolutions-APIG6 APIGWExecutionLoggingEnabled':
+    'AwsSolutions-APIG6 APIGWExecutionLoggingEnabled CT.APIGATEWAY.PR.1':
       'Execution logs contain request bodies and access tokens. The access log has the source address, route, time, status, latencies and error type of every request.',
     APIGWCacheEnabledAndEncrypted:
       'Deletions must not be cached. The other responses are small documents from the gateway itself or from memory.',
+    'CT.APIGATEWAY.PR.2':
+      "X-Ray would store every sampled request's path and user agent, a caller's text, for 30 days. The access log has the latencies of gateway, authorizer and function for every request, without them.",
     APIGWSSLEnabled:
       'A client certificate authenticates the gateway to an HTTP backend. There is none: API Gateway invokes functions through IAM.',
+  },
+  domainName: {
+    'CT.APIGATEWAY.PR.6':
+      'The rule knows TLS_1_2 only. The policy here is newer: TLS 1.2 and 1.3, with forward secrecy.',
   },
   stageWithoutLog: {
     'AwsSolutions-APIG1':
@@ -38,6 +48,11 @@ const acknowledgements = {
   publicMethod: {
     'AwsSolutions-APIG4 AwsSolutions-COG4':
       'Public on purpose: it returns public facts, such as the webhook origin address, to receivers that have no token. The firewall and the throttle protect it.',
+  },
+
+  permission: {
+    'CT.LAMBDA.PR.2':
+      'The source is one method or authorizer of one API of this account: an ARN that CloudFormation joins, which the rule cannot read.',
   },
 
   // Functions, by what invokes them
@@ -68,8 +83,12 @@ const acknowledgements = {
       'Only operators with the IAM permission invoke it: synchronously, one command at a time. The command shows the error.',
   },
   functionOutsideVpc: {
-    LambdaInsideVPC:
+    'LambdaInsideVPC CT.LAMBDA.PR.3':
       'It accepts no connections, and calls nothing but AWS APIs, over TLS, with its own role. In the VPC it could reach AWS only through the webhook origin, whose move or failure must not stop it.',
+  },
+  functionOfCdk: {
+    'CT.LAMBDA.PR.3':
+      'It empties the default security group of the VPC in which it would have to be, by calling EC2 during deployments only.',
   },
   inlinePolicy: {
     IAMNoInlinePolicy:
@@ -82,15 +101,15 @@ const acknowledgements = {
 
   // Database
   clusterWithoutClients: {
-    'AwsSolutions-RDS6':
+    'AwsSolutions-RDS6 CT.RDS.PR.4':
       'Nobody can connect: no security group is admitted. A replica serves no requests. With the RDS Data API, which signs in with secrets, IAM authentication would be an unused way in.',
   },
   deletableCluster: {
-    'AwsSolutions-RDS10 NIST.800.53.R5-RDSInstanceDeletionProtectionEnabled':
+    'AwsSolutions-RDS10 NIST.800.53.R5-RDSInstanceDeletionProtectionEnabled CT.RDS.PR.3':
       'No service level agreement, and test funds only. Deleting the stack takes a final snapshot.',
   },
   replica: {
-    'AwsSolutions-RDS10 NIST.800.53.R5-RDSInstanceDeletionProtectionEnabled':
+    'AwsSolutions-RDS10 NIST.800.53.R5-RDSInstanceDeletionProtectionEnabled CT.RDS.PR.3':
       'RDS refuses to delete a member of a global database, and the data is in the primary. With deletion protection, CloudFormation could not roll back a failed creation. A promotion turns it on.',
   },
   clusterWithData: {
@@ -104,16 +123,29 @@ const acknowledgements = {
   databaseInstance: {
     'CloudFormation-Validate::W3010':
       'The table names the zones, so that the writer does not move if Fn::GetAZs returns another order.',
-    'PCI.DSS.321-RDSAutomaticMinorVersionUpgradeEnabled':
+    'PCI.DSS.321-RDSAutomaticMinorVersionUpgradeEnabled CT.RDS.PR.5':
       'Every environment is upgraded by its template: docs/decisions/database-versions.md. After an automatic upgrade the template would ask for an older version, which CloudFormation rejects. Members of a global database are not upgraded automatically at all.',
-    'NIST.800.53.R5-RDSEnhancedMonitoringEnabled':
+    'NIST.800.53.R5-RDSEnhancedMonitoringEnabled CT.RDS.PR.2':
       "The instance is serverless: CloudWatch has capacity, connections, storage and lag every minute. Enhanced monitoring would write to a log group that all databases of the account share, without this stack's retention and key.",
     'NIST.800.53.R5-RDSInBackupPlan':
       'The cluster has continuous backups and can be restored to any second of its retention period. AWS Backup would store the same data in the same region a second time; a copy in another region would violate residency.',
   },
+  clusterWithMoreLogs: {
+    'CT.RDS.PR.25':
+      'It exports the log of PostgreSQL, and beside it that of refused IAM authentication, which the rule does not know.',
+  },
   databaseSecret: {
     'AwsSolutions-SMG4 NIST.800.53.R5-SecretsManagerRotationEnabled':
       'The password is random, read by one role, and never typed. Scheduled rotation needs a function that may change every password, and the API would fail to sign in between the change of the password and that of the secret. An operator changes it when there is cause: docs/runbook.md#changing-a-database-password',
+  },
+
+  // Queues and logs
+  deadLetters: {
+    'CT.SQS.PR.1': 'It is a dead-letter queue.',
+  },
+  shortLog: {
+    'CT.CLOUDWATCH.PR.2':
+      'The row sets how long logs are kept: a year with a service level agreement, less for test funds and trials.',
   },
 
   // Network
@@ -138,8 +170,10 @@ export function acknowledge(construct: IConstruct, as: keyof typeof acknowledgem
   }
 }
 
-const packsOf = (rule: string) =>
-  /^\w+$/.test(rule) ? [`NIST.800.53.R5-${rule}`, `PCI.DSS.321-${rule}`] : [rule];
+function packsOf(rule: string): readonly string[] {
+  if (rule.startsWith('CT.')) return [`${controlTower}::${rule}`];
+  return /^\w+$/.test(rule) ? [`NIST.800.53.R5-${rule}`, `PCI.DSS.321-${rule}`] : [rule];
+}
 
 function acknowledgeRules(construct: IConstruct, rules: readonly string[], reason: string): void {
   const resource = CfnResource.isCfnResource(construct) ? construct : construct.node.defaultChild;
@@ -147,6 +181,13 @@ function acknowledgeRules(construct: IConstruct, rules: readonly string[], reaso
     throw new Error(`${construct.node.path} has no CloudFormation resource to acknowledge rules on.`);
   }
   Validations.of(resource).acknowledge(...rules.map((id) => ({ id, reason })));
+}
+
+/** An aspect, for resources that the CDK makes and those that are everywhere. */
+export function acknowledgeOnEach(node: IConstruct): void {
+  if (node instanceof CfnPermission && node.principal === 'apigateway.amazonaws.com')
+    acknowledge(node, 'permission');
+  if (node instanceof CfnLogGroup && (node.retentionInDays ?? 0) < 365) acknowledge(node, 'shortLog');
 }
 
 /** What invokes a function. It determines the concurrency limit and the handling of failed events. */

@@ -145,7 +145,10 @@ export class DatabaseCluster extends Construct {
       targetId: this.cluster.ref,
       targetType: 'AWS::RDS::DBCluster',
     });
-    if (environment.databaseAccess === 'data-api') acknowledge(this.cluster, 'clusterWithoutClients');
+    acknowledge(
+      this.cluster,
+      environment.databaseAccess === 'data-api' ? 'clusterWithoutClients' : 'clusterWithMoreLogs',
+    );
     if (!environment.database.deletionProtection) acknowledge(this.cluster, 'deletableCluster');
     if (environment.standby) this.createGlobalDatabase(environment.standby, instances);
     if (replicaOf !== undefined || restoreFrom) {

@@ -67,6 +67,7 @@ export class Network extends Construct {
 function restrictDefaultSecurityGroupFunction(stack: Stack, logGroup: LogGroup): void {
   const { node } = stack.node.findChild('Custom::VpcRestrictDefaultSGCustomResourceProvider');
   const handler = node.findChild('Handler') as CfnResource;
+  acknowledge(handler, 'functionOfCdk');
   handler.addPropertyOverride('Architectures', ['arm64']);
   handler.addPropertyOverride('LoggingConfig', { LogFormat: 'JSON', LogGroup: logGroup.logGroupName });
   const role = node.findChild('Role') as CfnResource;

@@ -1,7 +1,9 @@
 import { Annotations, Aspects, CfnOutput, CfnResource, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
-import { CfnKey } from 'aws-cdk-lib/aws-kms';
+import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { CfnKey, Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct, IConstruct } from 'constructs';
 import type { OutputName } from '../../domain/outputs';
+import { acknowledgeOnEach } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
 
 export interface EnvironmentStackProps {
@@ -39,6 +41,8 @@ export abstract class EnvironmentStack extends Stack {
     });
     this.row = environment;
     this.notices = notices;
+    Aspects.of(this).add({ visit: limitGrants });
+    Aspects.of(this).add({ visit: acknowledgeOnEach });
     if (environment.disposable) Aspects.of(this).add({ visit: dispose });
     for (const [key, value] of Object.entries(tags)) {
       // Too new: `cfn-lint` and some regions may not support its tags. CloudFormation adds the stack's tags.
@@ -70,6 +74,26 @@ export abstract class EnvironmentStack extends Stack {
       new CfnOutput(this, name, { description: [`${description}.`, ...this.notices].join(' '), value });
     }
   }
+}
+
+/**
+ * Only AWS services may be granted a key: a grant outlives changes of policies. The form of AWS Control Tower's CT.KMS.PR.3.
+ * https://docs.aws.amazon.com/kms/latest/developerguide/grants.html
+ */
+function limitGrants(node: IConstruct): void {
+  if (!(node instanceof Key)) return;
+  node.addToResourcePolicy(
+    new PolicyStatement({
+      effect: Effect.DENY,
+      principals: [new AnyPrincipal()],
+      actions: ['kms:CreateGrant'],
+      // In a key policy, `*` means the key itself.
+      resources: ['*'],
+      conditions: {
+        BoolIfExists: { 'kms:GrantIsForAWSResource': 'false', 'aws:PrincipalIsAWSService': 'false' },
+      },
+    }),
+  );
 }
 
 /** Retains nothing. */

@@ -81,8 +81,17 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
     expect(stack.text).not.toContain('sqs:GetQueueUrl');
   });
 
-  it('grants keys to AWS services only', () => {
-    const policies = stack.all('AWS::KMS::Key').flatMap(({ Properties }) => Properties.KeyPolicy.Statement);
+  it('grants keys to AWS services only, and denies everybody else to grant them', () => {
+    const policies = stack.all('AWS::KMS::Key').flatMap(({ Properties }) => {
+      const { Statement } = Properties.KeyPolicy;
+      expect(Statement).toContainEqual({
+        ...{ Effect: 'Deny', Principal: { AWS: '*' }, Action: 'kms:CreateGrant', Resource: '*' },
+        Condition: {
+          BoolIfExists: { 'kms:GrantIsForAWSResource': 'false', 'aws:PrincipalIsAWSService': 'false' },
+        },
+      });
+      return Statement;
+    });
     const grants = policies.filter(({ Action }) => [Action].flat().includes('kms:CreateGrant'));
     for (const { Condition } of grants)
       expect(JSON.stringify(Condition)).toContain('kms:GrantIsForAWSResource');
