@@ -1,5 +1,5 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics';
-import type { Delivery } from '../../domain/delivery';
+import type { AttemptReason, Delivery } from '../../domain/delivery';
 import { type Disabling, disabledEvent } from '../../domain/event';
 import { fail, ok, type Result } from '../../domain/result';
 import { rotationOverlap, sign } from '../../domain/signature';
@@ -10,8 +10,8 @@ import { type AttemptResult, isSlow, type NextStep, nextStep, reasonOf, slowAfte
 import type { SecretUnavailable, WebhookSecrets } from './secrets';
 import type { DeliveryMetric } from './variables';
 
-/** A webhook, as stored. */
-export interface Webhook {
+/** What delivery needs of a webhook. */
+export interface StoredWebhook {
   readonly url: string;
   readonly enabled: boolean;
   /** Its last attempts were slow or failed: its deliveries take the second lane. */
@@ -23,9 +23,9 @@ export interface Webhook {
 
 export interface Webhooks {
   /** `undefined` if it was removed. */
-  find(webhookId: string): Promise<Result<Webhook | undefined, DatabaseUnavailable>>;
+  find(webhookId: string): Promise<Result<StoredWebhook | undefined, DatabaseUnavailable>>;
   /** Stores the attempt, and updates the webhook's health. */
-  record(attempt: Attempt): Promise<Result<unknown, DatabaseUnavailable>>;
+  record(attempt: AttemptRow): Promise<Result<unknown, DatabaseUnavailable>>;
   /** Disables it, unless its URL has changed since. `undefined` if already disabled, or changed. */
   disable(
     webhookId: string,
@@ -34,8 +34,8 @@ export interface Webhooks {
   ): Promise<Result<Disabling | undefined, DatabaseUnavailable>>;
 }
 
-/** One request to a receiver and its outcome. It contains no URL, which may carry a token. */
-export interface Attempt {
+/** One request to a receiver and its outcome, as recorded. It contains no URL, which may carry a token. */
+export interface AttemptRow {
   readonly eventId: string;
   readonly webhookId: string;
   readonly deliveryId: string;
@@ -44,7 +44,7 @@ export interface Attempt {
   readonly durationMs: number;
   readonly status?: number;
   readonly outcome: NextStep['outcome'];
-  readonly reason: string;
+  readonly reason: AttemptReason;
   /** When it is retried: milliseconds since 1970. */
   readonly nextAttemptAt?: number;
 }
@@ -90,11 +90,27 @@ export interface DeliveryPorts {
  */
 export type Lane = 'first' | 'second';
 
-/** Send the delivery to the second lane's queue, replacing its message. */
-export interface Requeue {
+/** What becomes of a delivery's message. `requeue`: the delivery replaces it, in the second lane. */
+export type Settled =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'requeue'; readonly delivery: Delivery; readonly delayMs: number };
+
+/** A delivery whose request is due. */
+interface Due {
+  readonly kind: 'due';
   readonly delivery: Delivery;
-  readonly delayMs: number;
+  readonly webhook: StoredWebhook;
+  readonly secrets: readonly Uint8Array[];
 }
+
+/** A request that was made. Times are in milliseconds since 1970. */
+interface Attempted extends Omit<Due, 'kind'> {
+  readonly attemptedAt: number;
+  readonly endedAt: number;
+  readonly result: AttemptResult;
+}
+
+const done: Settled = { kind: 'done' };
 
 /**
  * Attempts one delivery to the webhook's current URL.
@@ -106,70 +122,86 @@ export async function deliverWebhook(
   delivery: Delivery,
   lane: Lane,
   ports: DeliveryPorts,
-): Promise<Result<'done' | Requeue, DatabaseUnavailable | SecretUnavailable>> {
-  const { webhooks, log, metrics } = ports;
-  const { eventId, webhookId, deliveryId, attempt = 1, notBefore = 0 } = delivery;
-  const ids = { eventId, webhookId, deliveryId };
-  const early = notBefore - ports.now();
-  if (early > 0) return ok({ delivery, delayMs: early });
+): Promise<Result<Settled, DatabaseUnavailable | SecretUnavailable>> {
+  const prepared = await prepare(delivery, lane, ports);
+  if (!prepared.ok) return prepared;
+  if (prepared.value.kind !== 'due') return ok(prepared.value);
+  return settle(await post(prepared.value, lane, ports), ports);
+}
 
-  const found = await webhooks.find(webhookId);
+async function prepare(
+  delivery: Delivery,
+  lane: Lane,
+  ports: DeliveryPorts,
+): Promise<Result<Due | Settled, DatabaseUnavailable | SecretUnavailable>> {
+  const { webhookId, notBefore = 0 } = delivery;
+  const early = notBefore - ports.now();
+  if (early > 0) return ok({ kind: 'requeue', delivery, delayMs: early });
+  const found = await ports.webhooks.find(webhookId);
   if (!found.ok) return found;
   const webhook = found.value;
   if (!webhook?.enabled) {
     const reason = webhook ? 'webhook_disabled' : 'webhook_removed';
-    log.info('Webhook delivery stopped', { logCode: logCodes.webhookDeliveryStopped, ...ids, reason });
-    return ok('done');
+    const line = { logCode: logCodes.webhookDeliveryStopped, ...idsOf(delivery), reason };
+    ports.log.info('Webhook delivery stopped', line);
+    return ok(done);
   }
-  if (lane === 'first' && webhook.unhealthy) return ok({ delivery, delayMs: 0 });
+  if (lane === 'first' && webhook.unhealthy) return ok({ kind: 'requeue', delivery, delayMs: 0 });
   const secrets = await findSigningSecrets(webhookId, webhook, ports);
-  if (!secrets.ok) return secrets;
+  return secrets.ok ? ok({ kind: 'due', delivery, webhook, secrets: secrets.value }) : secrets;
+}
 
-  const attemptedAt = ports.now();
-  const result = await ports.receivers.post({
-    webhookId,
+async function post(
+  { delivery, webhook, secrets }: Due,
+  lane: Lane,
+  { receivers, now }: DeliveryPorts,
+): Promise<Attempted> {
+  const attemptedAt = now();
+  const result = await receivers.post({
+    webhookId: delivery.webhookId,
     url: webhook.url,
-    headers: createHeaders(delivery, attemptedAt, secrets.value),
+    headers: createHeaders(delivery, attemptedAt, secrets),
     body: delivery.body,
     ...(lane === 'first' && { limit: slowAfter }),
   });
-  const now = ports.now();
-  const durationMs = now - attemptedAt;
-  const { schedule } = ports;
-  const step = nextStep(result, attempt, { attemptedAt, now, random: ports.random(), schedule });
+  return { delivery, webhook, secrets, attemptedAt, endedAt: now(), result };
+}
+
+/** Decides what follows the attempt, records it, and disables its webhook after a 410. */
+async function settle(
+  attempted: Attempted,
+  ports: DeliveryPorts,
+): Promise<Result<Settled, DatabaseUnavailable>> {
+  const { delivery, webhook, attemptedAt, endedAt: now, result } = attempted;
+  const { schedule, random } = ports;
+  const step = nextStep(result, attemptOf(delivery), { attemptedAt, now, random: random(), schedule });
+  report(attempted, step, ports);
+  await record(attempted, step, ports);
+  if (step.outcome === 'failed') {
+    const { retryInMs: delayMs, attempt } = step;
+    const notBefore = Math.round(now + delayMs);
+    return ok({ kind: 'requeue', delivery: { ...delivery, attempt, notBefore }, delayMs });
+  }
+  if (step.outcome === 'disabled') {
+    const disabled = await ports.webhooks.disable(delivery.webhookId, webhook.url, reasonOf(result));
+    if (!disabled.ok) return disabled;
+    if (disabled.value) await announceDisabling(disabled.value, ports);
+  }
+  return ok(done);
+}
+
+/** In the log and the metrics. */
+function report(attempted: Attempted, step: NextStep, { log, metrics }: DeliveryPorts): void {
+  const { delivery, endedAt, result } = attempted;
   const { outcome } = step;
+  const ageMs = endedAt - delivery.acceptedAt;
   const retryInMs = step.outcome === 'failed' ? step.retryInMs : undefined;
-  const reason = reasonOf(result);
-  const status = result.answered ? { status: result.status } : {};
-  const attempted = { ...ids, durationMs, ...status, outcome, reason };
-  const ageMs = now - delivery.acceptedAt;
-  const line = { logCode: logCodes.webhookAttempted, ...attempted, attempt, ageMs, retryInMs };
+  const { attemptedAt: _, ...row } = rowOf(attempted, step);
+  const line = { logCode: logCodes.webhookAttempted, ...row, attempt: attemptOf(delivery), ageMs, retryInMs };
   if (outcome === 'delivered') log.info('Webhook delivered', line);
   else log.warn('Webhook not delivered', line);
   if (!isSlow(result)) metrics.addMetric(countOf[outcome], MetricUnit.Count, 1);
   if (outcome !== 'failed') metrics.addMetric('Age', MetricUnit.Milliseconds, ageMs);
-
-  const retry = retryInMs === undefined ? {} : { nextAttemptAt: now + retryInMs };
-  // The log has the attempt even if its row is missing; the receiver is not affected.
-  const recorded = await webhooks
-    .record({ ...attempted, attemptedAt, ...retry })
-    .catch(({ name, message }: Error) => fail({ kind: 'internal_error', reason: `${name}: ${message}` }));
-  if (!recorded.ok) {
-    const logCode = logCodes.webhookAttemptNotRecorded;
-    const { kind: cause, ...why } = recorded.error;
-    log.error('Webhook attempt not recorded', { logCode, ...ids, cause, ...why });
-  }
-
-  if (step.outcome === 'failed') {
-    const { retryInMs: delayMs, attempt: next } = step;
-    return ok({ delivery: { ...delivery, attempt: next, notBefore: Math.round(now + delayMs) }, delayMs });
-  }
-  if (step.outcome === 'disabled') {
-    const disabled = await webhooks.disable(webhookId, webhook.url, reason);
-    if (!disabled.ok) return disabled;
-    if (disabled.value) await announceDisabling(disabled.value, ports);
-  }
-  return ok('done');
 }
 
 const countOf = {
@@ -178,6 +210,31 @@ const countOf = {
   disabled: 'Failed',
   given_up: 'GivenUp',
 } as const;
+
+/** In the database. The log has the attempt even if its row is missing; the receiver is not affected. */
+async function record(attempted: Attempted, step: NextStep, { webhooks, log }: DeliveryPorts): Promise<void> {
+  const retry = step.outcome === 'failed' ? { nextAttemptAt: attempted.endedAt + step.retryInMs } : {};
+  const recorded = await webhooks
+    .record({ ...rowOf(attempted, step), ...retry })
+    .catch(({ name, message }: Error) => fail({ kind: 'internal_error', reason: `${name}: ${message}` }));
+  if (recorded.ok) return;
+  const logCode = logCodes.webhookAttemptNotRecorded;
+  const { kind: cause, ...why } = recorded.error;
+  log.error('Webhook attempt not recorded', { logCode, ...idsOf(attempted.delivery), cause, ...why });
+}
+
+const rowOf = ({ delivery, attemptedAt, endedAt, result }: Attempted, { outcome }: NextStep): AttemptRow => ({
+  ...idsOf(delivery),
+  attemptedAt,
+  durationMs: endedAt - attemptedAt,
+  ...(result.answered && { status: result.status }),
+  outcome,
+  reason: reasonOf(result),
+});
+
+const idsOf = ({ eventId, webhookId, deliveryId }: Delivery) => ({ eventId, webhookId, deliveryId });
+
+const attemptOf = ({ attempt = 1 }: Delivery) => attempt;
 
 /** Sends the event `webhook.disabled`, without retry: the webhook stays disabled if this fails. */
 async function announceDisabling(
@@ -196,7 +253,7 @@ async function announceDisabling(
 /** For 24 h after a rotation, both versions sign. */
 async function findSigningSecrets(
   webhookId: string,
-  { secretVersion, rotatedAt }: Webhook,
+  { secretVersion, rotatedAt }: StoredWebhook,
   { secrets, now }: DeliveryPorts,
 ): Promise<Result<readonly Uint8Array[], SecretUnavailable>> {
   const overlaps = secretVersion > 1 && rotatedAt !== undefined && now() < rotatedAt + rotationOverlap;

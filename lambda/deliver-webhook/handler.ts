@@ -58,7 +58,7 @@ export const createHandler =
       parse: parseDelivery,
       async handle(delivery, record) {
         const outcome = await deliverWebhook(delivery, laneOf(record), ports);
-        if (!outcome.ok || outcome.value === 'done') return outcome;
+        if (!outcome.ok || outcome.value.kind === 'done') return outcome;
         // A delayed copy: hidden messages count against the queue's limit of 120,000 in flight.
         const { delivery: next, delayMs } = outcome.value;
         const delaySeconds = Math.min(delayMs / 1_000, maxDelaySeconds);

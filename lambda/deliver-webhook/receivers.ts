@@ -4,6 +4,7 @@ import * as https from 'node:https';
 import { isIPv4, type Socket } from 'node:net';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import * as ipaddr from 'ipaddr.js';
+import type { AttemptReason } from '../../domain/delivery';
 import { type ReceiverUrl, readReceiverUrl } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
 import type { Receivers, WebhookRequest } from './deliver-webhook';
@@ -40,7 +41,7 @@ const bodyTimeout = 1_000;
 /** Cached agents. */
 const maxAgents = 200;
 
-/** Receivers on the internet, never inside the VPC: `readReceiverUrl` and `isPublicAddress` reject the rest. */
+/** Receivers on the internet, never inside the VPC: `readReceiverUrl` and `isPublicUnicast` reject the rest. */
 export function createReceivers(settings: ReceiverSettings = {}): Receivers {
   const { allowLocal = false, resolve = resolveByDns } = settings;
   const { route = (address) => address } = settings;
@@ -53,7 +54,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
       const read = readReceiverUrl(request.url, { allowLocal });
       if (!read.ok) return unanswered(read.error);
       const url = read.value;
-      const within = (milliseconds: number, reason: string) =>
+      const within = (milliseconds: number, reason: AttemptReason) =>
         request.limit !== undefined && request.limit < milliseconds
           ? deadline(request.limit, 'slow')
           : deadline(milliseconds, reason);
@@ -87,7 +88,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
     webhookId: string,
     { hostname, port, secure }: ReceiverUrl,
     signal: AbortSignal,
-  ): Promise<Result<string, string>> {
+  ): Promise<Result<string, AttemptReason>> {
     if (!secure) return ok('127.0.0.1');
     let addresses: readonly string[];
     try {
@@ -96,7 +97,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
       const { code } = error as NodeJS.ErrnoException;
       return fail(code === 'ENOTFOUND' || code === 'ENODATA' ? 'name_not_found' : 'name_lookup_failed');
     }
-    if (!addresses.every(isPublicAddress)) return fail('address_not_public');
+    if (!addresses.every(isPublicUnicast)) return fail('address_not_public');
     const connected = addresses.find((address) => {
       const agent = agents.get(keyOf(webhookId, hostname, address, port));
       return agent !== undefined && Object.keys(agent.freeSockets).length > 0;
@@ -169,7 +170,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
  * (https://www.iana.org/assignments/iana-ipv4-special-registry), which include the VPC's and those of the metadata
  * services (169.254.0.0/16).
  */
-function isPublicAddress(address: string): boolean {
+function isPublicUnicast(address: string): boolean {
   return isIPv4(address) && ipaddr.IPv4.parse(address).range() === 'unicast';
 }
 
@@ -201,7 +202,7 @@ function closeIdle({ freeSockets }: http.Agent): void {
 }
 
 /** @param reason of the attempt that it ends */
-function deadline(milliseconds: number, reason: string) {
+function deadline(milliseconds: number, reason: AttemptReason) {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(reason), milliseconds);
   return { signal: controller.signal, clear: () => clearTimeout(timer) };
@@ -210,7 +211,7 @@ function deadline(milliseconds: number, reason: string) {
 const keyOf = (webhookId: string, hostname: string, address: string, port: number) =>
   [webhookId, hostname, address, port].join(' ');
 
-const unanswered = (reason: string): AttemptResult => ({ answered: false, reason });
+const unanswered = (reason: AttemptReason): AttemptResult => ({ answered: false, reason });
 
 /**
  * Sends one request. The status is the result; the body is read for a second, up to 16 KiB, and discarded without
@@ -238,7 +239,7 @@ function send(
       all.removeEventListener('abort', timeOut);
       resolve(outcome);
     };
-    const end = (reason: string) => {
+    const end = (reason: AttemptReason) => {
       // Another request may be using the connection by now.
       if (isFinished) return;
       finish(result ?? unanswered(reason));
@@ -293,8 +294,8 @@ function send(
 }
 
 /** Maps an error of Node's sockets, TLS or HTTP parser to a reason for the attempt's row. */
-function failureReason({ code = '', message }: NodeJS.ErrnoException): string {
-  const named = reasons[code];
+function failureReason({ code = '', message }: NodeJS.ErrnoException): AttemptReason {
+  const named = reasonsByCode[code];
   if (message === 'socket hang up') return 'connection_closed';
   if (named) return named;
   if (certificateCodes.test(code)) return 'certificate_untrusted';
@@ -303,7 +304,7 @@ function failureReason({ code = '', message }: NodeJS.ErrnoException): string {
   return 'connection_failed';
 }
 
-const reasons: Readonly<Record<string, string>> = {
+const reasonsByCode: Readonly<Record<string, AttemptReason>> = {
   ECONNREFUSED: 'connection_refused',
   ECONNRESET: 'connection_reset',
   EPIPE: 'connection_reset',

@@ -1,4 +1,4 @@
-import { longestDelay } from '../../domain/delivery';
+import { type AttemptReason, longestDelay } from '../../domain/delivery';
 
 /** The result of an attempt: the receiver's response, or why there is none. */
 export type AttemptResult =
@@ -10,8 +10,7 @@ export type AttemptResult =
     }
   | {
       readonly answered: false;
-      /** A name in snake case, such as `connection_refused`. `slow`: ended in the first lane, after `slowAfter`. */
-      readonly reason: string;
+      readonly reason: AttemptReason;
     };
 
 export type NextStep =
@@ -72,7 +71,7 @@ export function nextStep(
 export const isSlow = (result: AttemptResult): boolean => !result.answered && result.reason === 'slow';
 
 /** The reason for the outcome, for the log and the attempt's row. */
-export function reasonOf(result: AttemptResult): string {
+export function reasonOf(result: AttemptResult): AttemptReason {
   if (!result.answered) return result.reason;
   const { status } = result;
   if (status === 410) return 'gone';

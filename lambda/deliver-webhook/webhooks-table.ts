@@ -1,7 +1,7 @@
 import { ok, type Result } from '../../domain/result';
 import { type Database, type DatabaseUnavailable, sql } from '../database/database';
 import { coalesce } from '../shared/coalesce';
-import type { Attempt, Webhook, Webhooks } from './deliver-webhook';
+import type { AttemptRow, StoredWebhook, Webhooks } from './deliver-webhook';
 import { slowAfter } from './retry-schedule';
 
 /**
@@ -29,7 +29,7 @@ export function createWebhooks(database: Database): Webhooks {
 async function findAll(
   database: Database,
   webhookIds: readonly string[],
-): Promise<Result<Webhook | undefined, DatabaseUnavailable>[]> {
+): Promise<Result<StoredWebhook | undefined, DatabaseUnavailable>[]> {
   const rows = await database.execute(sql`
     select webhook_id, url, enabled, unhealthy_at is not null as unhealthy, secret_version,
       (extract(epoch from rotated_at) * 1000)::float8 as rotated_at
@@ -37,7 +37,7 @@ async function findAll(
     where webhook_id in (select jsonb_array_elements_text(${JSON.stringify(webhookIds)}::jsonb))`);
   if (!rows.ok) return webhookIds.map(() => rows);
   const found = new Map(
-    rows.value.map((row): [string, Webhook] => [
+    rows.value.map((row): [string, StoredWebhook] => [
       String(row.webhook_id),
       {
         url: String(row.url),
@@ -57,7 +57,7 @@ async function findAll(
  */
 async function recordAll(
   database: Database,
-  attempts: readonly Attempt[],
+  attempts: readonly AttemptRow[],
 ): Promise<Result<unknown, DatabaseUnavailable>[]> {
   const rows = attempts.map(({ attemptedAt, durationMs, nextAttemptAt, ...attempt }) => ({
     ...attempt,

@@ -12,7 +12,7 @@ import type { Log } from './log';
 /** The queue is unreachable, or rejected a request. Some of the messages may have been sent. */
 export type QueueUnavailable = Unavailable<'queue_unavailable'>;
 
-export interface OutgoingMessage {
+export interface QueueMessage {
   readonly body: string;
   /**
    * In a fair queue, a message group with a backlog does not hold up the others.
@@ -26,7 +26,7 @@ export interface OutgoingMessage {
 }
 
 export interface Queue {
-  send(messages: readonly OutgoingMessage[]): Promise<Result<null, QueueUnavailable>>;
+  send(messages: readonly QueueMessage[]): Promise<Result<null, QueueUnavailable>>;
   /**
    * Sets the visibility timeout of a received message: seconds (0 to 43,200 after its receipt), rounded up: never early.
    */
@@ -63,7 +63,7 @@ function createQueue(url: string, sqs: () => SQSClient): Queue {
     }
   };
 
-  const sendAll = (messages: readonly OutgoingMessage[]) =>
+  const sendAll = (messages: readonly QueueMessage[]) =>
     request(async () => {
       for (const Entries of batches(messages.map(toEntry))) {
         const { Failed } = await sqs().send(new SendMessageBatchCommand({ QueueUrl: url, Entries }), {
@@ -75,7 +75,7 @@ function createQueue(url: string, sqs: () => SQSClient): Queue {
 
   return {
     // After a failure, sends each request again separately, so that one cannot fail the others.
-    send: coalesce(async (requests: readonly (readonly OutgoingMessage[])[]) => {
+    send: coalesce(async (requests: readonly (readonly QueueMessage[])[]) => {
       const sent = await sendAll(requests.flat());
       if (sent.ok || requests.length === 1) return requests.map(() => sent);
       return Promise.all(requests.map(sendAll));
@@ -95,7 +95,7 @@ function createQueue(url: string, sqs: () => SQSClient): Queue {
 }
 
 function toEntry(
-  { body, group, delaySeconds, reason }: OutgoingMessage,
+  { body, group, delaySeconds, reason }: QueueMessage,
   index: number,
 ): SendMessageBatchRequestEntry {
   return {

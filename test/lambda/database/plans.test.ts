@@ -118,7 +118,13 @@ const operation = (name: string, input: object) =>
   });
 const times = { since: '2020-01-01T00:00:00Z', until: '2040-01-01T00:00:00Z' };
 const event = () => ({ id: 'ev-1', organizationId: organization.organizationId, kind: 'k', text: '{}' });
-const attempt = { eventId: 'ev-1', deliveryId: 'd', attemptedAt: 0, durationMs: 1, reason: 'r' } as const;
+const attempt = {
+  eventId: 'ev-1',
+  deliveryId: 'd',
+  attemptedAt: 0,
+  durationMs: 1,
+  reason: 'timeout',
+} as const;
 
 /** What the product does, at least once with each index. */
 const work: Readonly<Record<string, () => Promise<unknown>>> = {

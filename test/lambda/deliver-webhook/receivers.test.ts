@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import tls, { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
+import type { AttemptReason } from '../../../domain/delivery';
 import { createReceivers, type ReceiverSettings } from '../../../lambda/deliver-webhook/receivers';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import { createAuthority, type TestAuthority } from '../../support/certificates';
@@ -93,7 +94,7 @@ const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgr
 const redirect = 'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/\r\n\r\n';
 
 const answered = (status = 200): AttemptResult => ({ answered: true, status });
-const unanswered = (reason: string): AttemptResult => ({ answered: false, reason });
+const unanswered = (reason: string): AttemptResult => ({ answered: false, reason: reason as AttemptReason });
 const slow = unanswered('slow');
 
 /** Without our limits each would block its batch until the test times out. */
