@@ -108,7 +108,7 @@ const restoreFrom = object({
 
 const database = object({
   /**
-   * Aurora capacity units (about 2 GiB each); minimum 0 lets the cluster pause. docs/decisions/standby.md has the minimum with a standby.
+   * Aurora capacity units (about 2 GiB each); minimum 0 lets the cluster pause, 2 turns on insights: docs/decisions/database-capacity.md
    * https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ServerlessV2ScalingConfiguration.html
    */
   capacity: object({ minimum: number(0, 256, 0.5), maximum: number(1, 256, 0.5) }),

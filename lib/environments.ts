@@ -38,7 +38,7 @@ export const environments: readonly Environment[] = validateEnvironments([
     testFundsOnly: false,
     databaseAccess: 'data-api',
     database: {
-      capacity: { minimum: 1, maximum: 32 },
+      capacity: { minimum: 2, maximum: 32 },
       readers: 1,
       backupRetentionDays: 35,
       deletionProtection: true,
@@ -69,7 +69,7 @@ export const environments: readonly Environment[] = validateEnvironments([
     testFundsOnly: false,
     databaseAccess: 'direct',
     database: {
-      capacity: { minimum: 1, maximum: 32 },
+      capacity: { minimum: 2, maximum: 32 },
       readers: 1,
       backupRetentionDays: 35,
       deletionProtection: true,

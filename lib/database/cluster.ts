@@ -194,11 +194,11 @@ export class DatabaseCluster extends Construct {
   }
 
   /**
-   * A week of insights is free. A cluster that pauses has few.
+   * A week of insights is free. AWS recommends a minimum of 2 capacity units with them: docs/decisions/database-capacity.md
    * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/USER_DatabaseInsights.TurningOnStandard.html
    */
   private get insights() {
-    if (this.props.environment.database.capacity.minimum === 0) return undefined;
+    if (this.props.environment.database.capacity.minimum < 2) return undefined;
     return { performanceInsightsRetentionPeriod: 7, performanceInsightsKmsKeyId: this.key.keyArn };
   }
 

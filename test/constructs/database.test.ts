@@ -42,6 +42,13 @@ describe.each(stacks)('the database of $environment.name', (stack) => {
     }
   });
 
+  it('has insights from the minimum capacity on that AWS recommends with them', () => {
+    const insights = environment.database.capacity.minimum >= 2;
+    expect(cluster.Properties.PerformanceInsightsEnabled ?? false).toBe(insights);
+    for (const { Properties } of stack.all('AWS::RDS::DBInstance'))
+      expect(Properties.EnablePerformanceInsights ?? false).toBe(insights);
+  });
+
   it('is protected and retained according to the row, with all that it uses', () => {
     const { deletionProtection } = environment.database;
     const policy = deletionProtection ? 'Retain' : 'Snapshot';
