@@ -1,8 +1,15 @@
 import { parseEvent } from '../../domain/event';
 import { readAccountSettings } from '../../lib/account/settings';
+import { developerEnvironment, environments, stacksOf } from '../../lib/environments';
 import { workflows } from '../ci/workspace';
+import { useAccount } from '../cli/account';
+import { writeAssembly } from '../cli/assembly';
 import { readDocuments } from '../support/documents';
-import { flagsOf } from '../support/wallet-commands';
+import { writeOutputs } from '../support/outputs-file';
+import { first } from '../support/rows';
+import { temporaryFolder } from '../support/temporary-folder';
+import { runWallet } from '../support/wallet-command';
+import { flagsOf, walletCommands } from '../support/wallet-commands';
 
 const documents = readDocuments();
 const page = (name: string) => documents.find(({ path }) => path === `docs/${name}.md`)?.text ?? '';
@@ -15,6 +22,56 @@ it.each([...commands])('./wallet %s', (command) => {
   const [, first = '', second = ''] = /^([a-z-]+)(?: ([a-z-]+))?/.exec(command) ?? [];
   const flags = flagsOf(`${first} ${second}`) ?? flagsOf(first) ?? flagsOf(`local ${first}`);
   expect(flags).toEqual(expect.arrayContaining(command.match(/(?<=\s)--[a-z-]+/g) ?? []));
+});
+
+describe('up to its first call', () => {
+  const account = useAccount();
+  const folder = temporaryFolder();
+  const copy = developerEnvironment('ada');
+  const stacks = [...environments, copy].flatMap(stacksOf);
+  const output = (url: string) => ({
+    ...{ ApiBaseUrl: url, OperationsFunctionName: 'operations', WebhookEventsQueueUrl: 'events' },
+    ...{ WebhookOriginAddress: '203.0.113.7', WebhookOriginReserveAddress: '203.0.113.8' },
+  });
+  const placeholders: readonly (readonly [RegExp, string])[] = [
+    [/\b(\w\w)-…/g, '$1-aaaaa-bbbbb-cccccccccccccccc'],
+    [/\bNAME\b/g, first.name],
+    [/\bTIME\b/g, '2h'],
+    [/--zone N\b/g, '--zone 1'],
+    [/(--(outputs|write)|>) \S+\.json/g, ''],
+  ];
+  const mandatory = (words: readonly string[]) =>
+    walletCommands
+      .find(([path]) => words.join(' ').startsWith(path))?.[1]
+      .options.some((each) => each.mandatory);
+
+  // A mention of a command is not a call of it, and `receive` waits for requests.
+  const complete = [...commands].filter((command) => {
+    const words = command.trim().split(' ');
+    return !command.includes('local receive') && (command.includes(' --') || !mandatory(words));
+  });
+  it.each(complete)('./wallet %s', async (command) => {
+    account().answer({});
+    const all = Object.fromEntries(stacks.map(({ stackId }) => [stackId, output(account().url)]));
+    const isLocal = !command.includes('--outputs') && !/origin/.test(command);
+    const endpoints = Object.fromEntries(['kms', 'lambda', 'sqs'].map((service) => [service, account().url]));
+    const outputs = writeOutputs(folder(), all, isLocal ? endpoints : undefined);
+    writeAssembly(
+      folder(),
+      { Resources: {} },
+      Object.fromEntries(stacks.map(({ stackId, region }) => [stackId, `aws://unknown-account/${region}`])),
+    );
+    const text = placeholders.reduce((so, [pattern, value]) => so.replace(pattern, value), command);
+    const words = (text.match(/'[^']*'|[^\s']+/g) ?? []).map((word) => word.replace(/^'|'$/g, ''));
+    const flags =
+      flagsOf(words.slice(0, 2).join(' ')) ?? flagsOf(words[0] ?? '') ?? flagsOf(`local ${words[0]}`);
+    if (flags?.includes('--outputs')) words.push('--outputs', outputs);
+    if (flags?.includes('--assembly')) words.push('--assembly', folder());
+    const { exitCode, stderr } = await runWallet(words);
+    // AWS refuses the call.
+    const called = account().calls.length > 0;
+    expect({ stderr, works: exitCode === 0 || (exitCode === 1 && called) }).toEqual({ stderr, works: true });
+  });
 });
 
 it('deploying.md passes the account stack the settings that it reads', () => {
