@@ -1,49 +1,144 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/sources';
 import { temporaryFolder } from '../support/temporary-folder';
 
-const path = temporaryFolder();
-const pinned = /cfn-lint==(.+)/.exec(readFileSync(join(projectRoot, '.ci/requirements.txt'), 'utf8'))?.[1];
+const folder = temporaryFolder();
+const requirements = readFileSync(join(projectRoot, '.ci/requirements.txt'), 'utf8');
+const pinned = (linter: string) =>
+  new RegExp(`^${linter}(?:-py)?==(\\d+\\.\\d+\\.\\d+)`, 'm').exec(requirements)?.[1];
+const lambda = readFileSync(join(projectRoot, '.nvmrc'), 'utf8').trim();
 
-/** Runs `.ci/run checks` with a few commands only. `stubs` are shell scripts, which record their arguments first. */
-function run(stubs: Readonly<Record<string, string>>, CI = '') {
-  for (const tool of ['sed', 'dirname', 'id', 'mktemp', 'cat', 'rm']) {
-    const real = ['/usr/bin', '/bin'].map((folder) => join(folder, tool)).find(existsSync);
-    symlinkSync(real as string, join(path(), tool));
+/** The linters in their pinned versions, which also report one when they lint. */
+const linters = Object.fromEntries(
+  ['cfn-lint', 'actionlint', 'zizmor'].map((name) => [name, `echo ${name} ${pinned(name)}`]),
+);
+/** An assembly of one stack, for each synthesis. */
+const node = '[ "$1" = --version ] && echo v20.20.0 || echo "eu-central-1 $2/a.json"';
+
+/** Runs `.ci/run` with a few commands only. `stubs` are shell scripts, which record their arguments first. */
+function run(stubs: Readonly<Record<string, string>>, { args = ['checks'], CI = '' } = {}) {
+  const tools = join(folder(), 'bin');
+  mkdirSync(tools);
+  for (const tool of [
+    'sed',
+    'dirname',
+    'id',
+    'mktemp',
+    'cat',
+    'rm',
+    'tee',
+    'grep',
+    'bash',
+    'env',
+    'xargs',
+    'mkdir',
+  ]) {
+    const real = ['/usr/bin', '/bin'].map((each) => join(each, tool)).find(existsSync);
+    symlinkSync(real as string, join(tools, tool));
   }
-  const calls = join(path(), 'calls');
-  const node = 'echo eu-central-1 cdk.out/WalletEu.template.json';
-  for (const [name, script] of Object.entries({ npm: '', node, ...stubs })) {
+  const calls = join(folder(), 'calls');
+  for (const [name, script] of Object.entries({ npm: '', node, ...linters, ...stubs })) {
     const text = `#!/bin/sh\necho "${name} $*" >>"${calls}"\n${script}\n`;
-    writeFileSync(join(path(), name), text, { mode: 0o755 });
+    writeFileSync(join(tools, name), text, { mode: 0o755 });
   }
-  const env = { PATH: path(), CI };
-  const { status, stdout, stderr } = spawnSync('/bin/bash', ['.ci/run', 'checks'], { cwd: projectRoot, env });
+  const env = { PATH: tools, CI, XDG_CACHE_HOME: join(folder(), 'cache') };
+  const { status, stdout, stderr } = spawnSync('/bin/bash', ['.ci/run', ...args], { cwd: projectRoot, env });
   const called = existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [];
-  return { status, printed: String(stdout) + String(stderr), called };
+  return { status, printed: String(stderr) + String(stdout), called };
 }
 
-const lint =
-  'cfn-lint --non-zero-exit-code error --regions eu-central-1 --template cdk.out/WalletEu.template.json';
-
 it.each([
-  ['1.0.0', 'true', 1, 'is required, but this machine has 1.0.0.', []],
-  [pinned, 'true', 1, 'Skipped: shellcheck', ['npm ci', 'npm run synth', lint]],
-  [pinned, '', 0, 'Skipped: shellcheck', ['npm ci', 'npm run synth', lint]],
-])(
-  'with cfn-lint %s, without apt-get and with CI=%s, it exits with %d: %s',
-  (version, CI, status, message, calls) => {
-    const { called, ...outcome } = run({ 'cfn-lint': `echo cfn-lint ${version}` }, CI);
-    expect(outcome).toEqual({ status, printed: expect.stringContaining(message) });
-    expect(called.filter((call) => ['npm ci', 'npm run synth', lint].includes(call))).toEqual(calls);
+  ['', 0],
+  ['true', 1],
+])('without apt-get and with CI="%s" it names what it skips, and exits with %d', (CI, status) => {
+  const { called, ...outcome } = run({}, { CI });
+  const printed = expect.stringContaining('Skipped: shellcheck, npm run test:tools and npm run test:browser');
+  expect(outcome).toEqual({ status, printed });
+  expect(called.includes('npm run typecheck')).toBe(status === 0);
+});
+
+it('lints the templates of the environments, a developer copy and the account stack, and the workflows', () => {
+  const { status, called } = run({});
+  expect(status).toBe(0);
+  const linted = called.filter((call) => call.startsWith('cfn-lint --non-zero'));
+  expect(linted.map((call) => /(cdk\.out|developer|account)\/a\.json$/.exec(call)?.[1])).toEqual([
+    'cdk.out',
+    'developer',
+    'account',
+  ]);
+  expect(called).toEqual(expect.arrayContaining(['actionlint ', 'zizmor --offline --quiet .github']));
+});
+
+it.each(['cfn-lint', 'actionlint', 'zizmor'])(
+  'installs %s in its pinned version if it is missing',
+  (linter) => {
+    const python = `mkdir -p "$3/bin"; printf '#!/bin/sh\\necho ${linter} ${pinned(linter)}' >"$3/bin/${linter}"; echo exit >"$3/bin/pip"`;
+    const chmod = `for each in "$3/bin/"*; do /bin/chmod +x "$each"; done`;
+    const installed = run({ [linter]: 'echo 0.0.1', python3: `${python}; ${chmod}` });
+    expect(installed).toMatchObject({
+      status: 0,
+      printed: expect.not.stringContaining(`Skipped: ${linter}`),
+    });
   },
 );
+
+it.each([
+  ['', 0],
+  ['true', 1],
+])('with CI="%s" a linter that cannot be installed is named, and the run exits with %d', (CI, status) => {
+  const outcome = run(
+    { zizmor: 'echo zizmor 0.0.1', python3: 'exit 1', 'apt-get': '', sudo: '', shellcheck: '' },
+    { CI },
+  );
+  expect(outcome).toMatchObject({ status, printed: expect.stringContaining('Skipped: zizmor') });
+  expect(outcome.printed).toContain(`It needs zizmor ${pinned('zizmor')} on the PATH, and finds 0.0.1.`);
+  expect(outcome.called).not.toContain('zizmor --offline --quiet .github');
+});
 
 it('fails when one of the concurrent commands fails, and prints the output of each', () => {
   const { status, printed } = run({ npm: 'echo "ran $*"; [ "$2" != fuzz ]' });
   expect(status).toBe(1);
-  for (const text of ['Skipped: cfn-lint', 'ran run compatible --', 'Failed: (npm run fuzz -- --runs 200)'])
+  for (const text of ['ran run compatible --', 'Failed: (npm run fuzz -- --runs 200)'])
     expect(printed).toContain(text);
+});
+
+describe('the tests', () => {
+  const suite = (node: string) =>
+    run({ node: `echo ${node}`, npm: '[ "$1" != test ] || echo "7 passed, 0 failed"' }, { args: ['tests'] });
+
+  it('run on this Node.js, with a warning if it has ended, and on the one of Lambda', () => {
+    const { status, printed, called } = suite('v20.20.0');
+    expect(status).toBe(0);
+    expect(called.filter((call) => call === 'npm test')).toHaveLength(2);
+    expect(called.find((call) => call.startsWith('npm install'))).toMatch(
+      new RegExp(`^npm install --no-save .*--prefix \\S+ node@${lambda}$`),
+    );
+    expect(printed).toContain('warning: Node.js 20 ended in April 2026');
+    // After everything else.
+    expect(printed.trim().split('\n').slice(-2)).toEqual(
+      Array(2).fill('Node.js v20.20.0: 7 passed, 0 failed'),
+    );
+  });
+
+  it('run once on the one of Lambda', () => {
+    const { printed, called } = suite(`v${lambda}.1.0`);
+    expect(called.filter((call) => call.startsWith('npm test') || call.startsWith('npm install'))).toEqual([
+      'npm test',
+    ]);
+    expect(printed).not.toContain('warning');
+  });
+
+  it('fail the run', () => {
+    expect(run({ npm: '[ "$1" != test ]' }, { args: ['tests'] }).status).toBe(1);
+  });
+});
+
+it('an assembly without stacks is not linted in silence', () => {
+  const manifest = { artifacts: { Tree: { type: 'cdk:tree' } } };
+  writeFileSync(join(folder(), 'manifest.json'), JSON.stringify(manifest));
+  const print = () =>
+    execFileSync('node', ['.ci/stack-regions.js', folder()], { cwd: projectRoot, stdio: 'pipe' });
+  expect(print).toThrow('has no stacks');
 });
