@@ -3,7 +3,7 @@
  * a missing GitHub environment without protection, and ignores required reviewers on a plan that does not have them.
  * https://docs.github.com/en/actions/reference/workflows-and-actions/deployments-and-environments
  */
-import { githubEnvironments, type RoleKind } from '../domain/workflow-roles';
+import { type GithubEnvironmentKind, githubEnvironments } from '../domain/workflow-roles';
 import { find, read, step } from './github';
 
 /** https://docs.github.com/en/rest/deployments/environments#get-an-environment, with actions: read */
@@ -23,14 +23,14 @@ interface BranchPolicies {
 }
 
 /** Who must approve a job: nobody, a reviewer, or a reviewer who did not start the run. */
-const approvals: Readonly<Record<RoleKind, 'nobody' | 'reviewer' | 'second person'>> = {
+const approvals: Readonly<Record<GithubEnvironmentKind, 'nobody' | 'reviewer' | 'second person'>> = {
   deploy: 'second person',
   operate: 'reviewer',
   read: 'nobody',
 };
 
 /** @throws Error with every fault; what GitHub does not answer is a fault */
-export async function requireProtection(environment: string, kind: RoleKind): Promise<void> {
+export async function requireProtection(environment: string, kind: GithubEnvironmentKind): Promise<void> {
   const name = githubEnvironments(environment)[kind];
   const path = `environments/${encodeURIComponent(name)}`;
   const found = await find<GithubEnvironment>(path);
@@ -45,7 +45,7 @@ export async function requireProtection(environment: string, kind: RoleKind): Pr
 
 function approvalFaults(
   { can_admins_bypass, protection_rules = [] }: GithubEnvironment,
-  kind: RoleKind,
+  kind: GithubEnvironmentKind,
 ): readonly string[] {
   const approval = approvals[kind];
   if (approval === 'nobody') return [];
@@ -76,7 +76,9 @@ if (require.main === module)
     const [environment = '', kinds = ''] = process.argv.slice(2);
     for (const kind of kinds.split(',')) {
       if (!(kind in approvals))
-        throw new Error(`"${kind}" is no kind of role. Known: ${Object.keys(approvals).join(', ')}.`);
-      await requireProtection(environment, kind as RoleKind);
+        throw new Error(
+          `"${kind}" is no kind of GitHub environment. Known: ${Object.keys(approvals).join(', ')}.`,
+        );
+      await requireProtection(environment, kind as GithubEnvironmentKind);
     }
   });

@@ -1,27 +1,34 @@
 /** A workflow role's purpose: each environment has one role of each kind. */
-export type RoleKind = 'deploy' | 'read' | 'operate';
+export type RoleKind = 'deploy' | 'read' | 'drift' | 'operate';
+
+/** What a GitHub environment permits its jobs. */
+export type GithubEnvironmentKind = 'deploy' | 'read' | 'operate';
 
 /** Workflows derive role names by this convention, so no ARN needs to be configured. */
 export const roleName = (kind: RoleKind, environment: string): string => `wallet-${kind}-${environment}`;
 
 /**
- * The GitHub environments of an environment, by the role that they are for: `eu` with the approval of a second person, `eu-operate`
+ * The GitHub environments of an environment: `eu` with the approval of a second person, `eu-operate`
  * with anyone's, `eu-read` without. https://docs.github.com/en/actions/reference/workflows-and-actions/deployments-and-environments
  */
-export const githubEnvironments = (environment: string): Readonly<Record<RoleKind, string>> => ({
+export const githubEnvironments = (environment: string): Readonly<Record<GithubEnvironmentKind, string>> => ({
   deploy: environment,
   operate: `${environment}-operate`,
   read: `${environment}-read`,
 });
 
-/** Which jobs may assume a role: those of the workflows `.github/workflows/NAME.yml` in the GitHub environments for these roles. */
+/** Which jobs may assume a role: those of the workflows `.github/workflows/NAME.yml` in the GitHub environments of these kinds. */
 export const trustedJobs: Readonly<
-  Record<RoleKind, { readonly workflows: readonly string[]; readonly inThoseFor: readonly RoleKind[] }>
+  Record<
+    RoleKind,
+    { readonly workflows: readonly string[]; readonly kinds: readonly GithubEnvironmentKind[] }
+  >
 > = {
-  deploy: { workflows: ['deploy'], inThoseFor: ['deploy'] },
+  deploy: { workflows: ['deploy'], kinds: ['deploy'] },
   // `deploy` runs `smoke` in the job that deploys, which may have to roll back.
-  operate: { workflows: ['deploy', 'move-origin', 'smoke'], inThoseFor: ['deploy', 'operate'] },
-  read: { workflows: ['deploy', 'drift', 'move-origin', 'origin-status'], inThoseFor: ['read'] },
+  operate: { workflows: ['deploy', 'move-origin', 'smoke'], kinds: ['deploy', 'operate'] },
+  read: { workflows: ['deploy', 'move-origin', 'origin-status'], kinds: ['read'] },
+  drift: { workflows: ['drift'], kinds: ['read'] },
 };
 
 /** Name prefix of `wallet plan`'s change sets, the only ones that the read role may create. */

@@ -46,6 +46,7 @@ export class AccountStack extends Stack {
     for (const environment of environments) {
       this.addRole('deploy', environment, 'Deploys');
       this.addRole('read', environment, 'Plans deployments and looks');
+      this.addRole('drift', environment, 'Detects drift');
       this.addRole('operate', environment, 'Moves the webhook origin and tests');
     }
     this.addBudget();
@@ -87,14 +88,14 @@ export class AccountStack extends Stack {
    */
   private trustedJobsOf(kind: RoleKind, environment: string): WebIdentityPrincipal {
     const { repository } = this.settings;
-    const { workflows, inThoseFor } = trustedJobs[kind];
+    const { workflows, kinds } = trustedJobs[kind];
     // Only the subject contains ids.
     const name = repository.replaceAll(/@\d+/g, '');
     return new WebIdentityPrincipal(this.providerArn, {
       StringEquals: {
         [`${issuer}:aud`]: 'sts.amazonaws.com',
         // https://docs.github.com/en/actions/reference/security/oidc
-        [`${issuer}:sub`]: inThoseFor.map(
+        [`${issuer}:sub`]: kinds.map(
           (of) => `repo:${repository}:environment:${githubEnvironments(environment)[of]}`,
         ),
         [`${issuer}:ref`]: mainBranch,

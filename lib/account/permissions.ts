@@ -52,16 +52,17 @@ export function permissionsOf(
     // Only what `cdk deploy` needs. There are no images.
     deploy: [assumeBootstrapRoles('deploy', 'file-publishing', 'lookup')],
 
-    // Reads with the CDK's lookup role, and creates change sets that it cannot execute. CloudFormation accepts a template of this
-    // size from a bucket only, and reads it with the caller's rights.
+    // For `wallet preflight`, `plan`, `origin-status` and `move-origin --dry-run`: docs/operating.md#iam-permissions. Names and
+    // states of resources, nothing that they hold. It creates change sets that it cannot execute; CloudFormation accepts a
+    // template of this size from a bucket only, and reads it with the caller's rights.
     read: [
-      assumeBootstrapRoles('lookup'),
-      onStacks(stacks, 'DescribeStacks'),
+      onStacks(stacks, 'DescribeStacks', 'GetTemplate', 'ListStackResources'),
       {
         ...onStacks(stacks, 'CreateChangeSet', 'DescribeChangeSet', 'DeleteChangeSet'),
         conditions: { StringLike: { 'cloudformation:ChangeSetName': `${planPrefix}*` } },
       },
       readBootstrapVersion(...regions),
+      { ...readBootstrapVersion(...regions), actions: ['ssm:GetParameter'] },
       {
         actions: ['s3:PutObject', 's3:GetObject', 's3:DeleteObject'],
         resources: regions
@@ -69,7 +70,58 @@ export function permissionsOf(
           .map((bucket) => `arn:${Aws.PARTITION}:s3:::${bucket}/${planFolder}/*`),
         wildcard: 'A folder for the templates of change sets. What is deployed is not in it.',
       },
+      {
+        actions: [
+          'cloudwatch:GetMetricStatistics',
+          'ec2:DescribeAddresses',
+          'ec2:DescribeAvailabilityZones',
+          'ec2:DescribeNatGateways',
+          'ec2:DescribeSubnets',
+          'ec2:DescribeVpcs',
+          'lambda:GetAccountSettings',
+          'rds:DescribeOrderableDBInstanceOptions',
+          'servicequotas:GetAWSDefaultServiceQuota',
+          'servicequotas:GetServiceQuota',
+        ],
+        resources: ['*'],
+        conditions: { StringEquals: { 'aws:RequestedRegion': regions } },
+        wildcard: 'These actions have no resources. They read, in the regions of the environment.',
+      },
+      {
+        actions: ['lambda:GetEventSourceMapping'],
+        resources: [arn('lambda', region, 'event-source-mapping:*')],
+        wildcard: 'Lambda makes the ids of event source mappings. It reads which function reads which queue.',
+      },
+      {
+        actions: ['sqs:GetQueueAttributes'],
+        resources: [arn('sqs', region, `${stackId}-*`)],
+        wildcard: namedAfterStack,
+      },
+      {
+        actions: ['rds:DescribeDBClusters', 'rds:DescribeDBClusterSnapshots'],
+        resources: regions.flatMap((each) => [
+          arn('rds', each, 'cluster:*'),
+          arn('rds', each, 'cluster-snapshot:*'),
+        ]),
+        wildcard:
+          'A row may name any snapshot to restore from, and CloudFormation names the cluster. They read names and states.',
+      },
+      {
+        actions: ['iam:GetRole'],
+        resources: [arn('iam', '', 'role/*')],
+        wildcard: 'It reads whether the roles of the CDK and of RDS exist.',
+      },
+      {
+        actions: ['account:GetRegionOptStatus', 'freetier:GetAccountPlanState'],
+        resources: ['*'],
+        wildcard: 'They read whether a region is enabled and which plan the account has.',
+      },
     ],
+
+    // `ReadOnlyAccess` on the account, logs included, without the right to decrypt: CloudFormation compares a stack's resources with
+    // the caller's rights to read each of their types.
+    // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-drift.html
+    drift: [assumeBootstrapRoles('lookup')],
 
     // For `wallet outputs`, `move-origin` and `smoke`: docs/operating.md#iam-permissions.
     operate: [

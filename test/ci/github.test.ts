@@ -121,7 +121,7 @@ describe('a GitHub environment', () => {
   it.each([
     ['deploy,read', 1, 'The GitHub environment eu-read is not protected: it does not exist'],
     ['deploy', 0, ''],
-    ['', 1, '"" is no kind of role. Known: deploy, operate, read.'],
+    ['', 1, '"" is no kind of GitHub environment. Known: deploy, operate, read.'],
   ])('is checked by a step, for the roles "%s"', async (ROLES, exitCode, message) => {
     answer('eu', complete);
     const checkout = workspace();

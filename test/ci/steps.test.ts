@@ -93,22 +93,57 @@ it.each([
   expect(outcome).toMatchObject({ exitCode: 0, summary: expect.stringContaining(sentence) });
 });
 
-it("drift compares the deployed stacks, and fails with the CDK's findings", async () => {
-  account.answer({
-    'cloudformation:DescribeStacks': (call) => {
-      const replies = call.input.StackName === variables.STACK ? withStacks() : withoutStacks;
-      return replies['cloudformation:DescribeStacks']?.(call) ?? result({});
-    },
+describe('drift', () => {
+  const drift = () =>
+    workspace().step('node --require tsx/cjs .ci/detect-drift.ts "$ENVIRONMENT"', inAccount());
+  const modified = {
+    LogicalResourceId: 'Queue',
+    ResourceType: 'AWS::SQS::Queue',
+    StackResourceDriftStatus: 'MODIFIED',
+    PropertyDifferences: [{ PropertyPath: '/KmsMasterKeyId', ExpectedValue: 'a', ActualValue: 'b' }],
+  };
+
+  /** @param statuses of the detection, in order; the last one stays */
+  function answer(drifts: readonly object[], ...statuses: object[]): void {
+    account.answer({
+      'cloudformation:DescribeStacks': (call) => {
+        const replies = call.input.StackName === variables.STACK ? withStacks() : withoutStacks;
+        return replies['cloudformation:DescribeStacks']?.(call) ?? result({});
+      },
+      'cloudformation:DetectStackDrift': () => result({ StackDriftDetectionId: 'id' }),
+      'cloudformation:DescribeStackDriftDetectionStatus': () =>
+        result(statuses.length > 1 ? statuses.shift() : statuses[0]),
+      'cloudformation:DescribeStackResourceDrifts': () => result({ StackResourceDrifts: drifts }),
+    });
+  }
+
+  it('is waited for, and shown with expected and actual values', async () => {
+    answer(
+      [modified],
+      { DetectionStatus: 'DETECTION_IN_PROGRESS' },
+      { DetectionStatus: 'DETECTION_COMPLETE' },
+    );
+    const { exitCode, summary } = await drift();
+    expect(exitCode).toBe(1);
+    expect(summary).toContain('**WalletEu has drifted:**');
+    expect(summary).toContain('- Queue (AWS::SQS::Queue) is modified; /KmsMasterKeyId is b instead of a');
+    expect(summary).toContain('Skipped WalletEuStandby: it is not deployed.');
+    expect(account.calls.filter(({ action }) => action === 'DescribeStackDriftDetectionStatus')).toHaveLength(
+      2,
+    );
   });
-  const checkout = workspace();
-  checkout.stub('npx', 'echo "$@"; exit 1');
-  const drift = () => checkout.step('bash .ci/drift "$ENVIRONMENT"', inAccount());
-  const { exitCode, summary } = await drift();
-  expect(exitCode).toBe(1);
-  expect(summary).toContain('```\ncdk drift --app cdk.out --fail WalletEu\n```\n');
-  expect(summary).toContain('Skipped WalletEuStandby: it is not deployed.');
-  account.answer(withoutStacks);
-  expect(await drift()).toMatchObject({ exitCode: 0 });
+
+  it.each<[number, string, object]>([
+    [0, 'WalletEu has no drift.', { DetectionStatus: 'DETECTION_COMPLETE' }],
+    [
+      1,
+      'The detection failed: Denied.',
+      { DetectionStatus: 'DETECTION_FAILED', DetectionStatusReason: 'Denied' },
+    ],
+  ])('exits with %d: %s', async (exitCode, sentence, status) => {
+    answer([], status);
+    expect(await drift()).toMatchObject({ exitCode, summary: expect.stringContaining(sentence) });
+  });
 });
 
 it.each([

@@ -76,9 +76,9 @@ it.each(workflows)(
     const { jobs } = parse(workflow.text);
     const checked: string = jobs.target?.with?.roles ?? '';
     for (const { kind, row, environment } of rolesOf(workflow)) {
-      const { workflows: trusted, inThoseFor } = trustedJobs[kind];
+      const { workflows: trusted, kinds } = trustedJobs[kind];
       expect(trusted.map((name) => `${name}.yml`)).toContain(workflow.name);
-      const of = inThoseFor.find((each) => githubEnvironments(row)[each] === environment);
+      const of = kinds.find((each) => githubEnvironments(row)[each] === environment);
       expect(of).toBeDefined();
       expect(`wallet-${kind}-${row}`).toBe(roleName(kind, row));
       // `drift` has no target: it checks the GitHub environments that it lists.

@@ -48,7 +48,8 @@ const workflow = (file: string) => `owner/name/.github/workflows/${file}.yml@ref
 it.each([
   ['Deploy', [name], ['deploy']],
   ['Operate', [name, `${name}-operate`], ['deploy', 'move-origin', 'smoke']],
-  ['Read', [`${name}-read`], ['deploy', 'drift', 'move-origin', 'origin-status']],
+  ['Read', [`${name}-read`], ['deploy', 'move-origin', 'origin-status']],
+  ['Drift', [`${name}-read`], ['drift']],
 ])(
   'the role %s trusts, on main, the GitHub environments %j of the workflows %j, and nobody else',
   (kind, trusted, files) => {
@@ -78,7 +79,7 @@ it.each([
 it('only the role Operate trusts people, those with the permission set of the setting "operators"', () => {
   const forPeople = synthesize({ operators: 'OnCall' });
   const trustOf = (kind: string) => roleOf(kind, forPeople).AssumeRolePolicyDocument.Statement;
-  expect([trustOf('Deploy'), trustOf('Read')].map(({ length }) => length)).toEqual([1, 1]);
+  for (const kind of ['Deploy', 'Read', 'Drift']) expect(trustOf(kind)).toHaveLength(1);
   const reserved = `arn:aws:iam::${account}:role/aws-reserved/sso.amazonaws.com`;
   expect(trustOf('Operate')[1]).toEqual({
     Effect: 'Allow',
@@ -128,7 +129,7 @@ describe('the permissions of a role', () => {
         [Resource].flat().some((pattern) => matches(pattern, resource)) &&
         Object.values<Record<string, string>>(Condition)
           .flatMap((each) => Object.entries(each))
-          .every(([key, pattern]) => matches(pattern, context[key])),
+          .every(([key, patterns]) => [patterns].flat().some((each) => matches(each, context[key]))),
     );
 
   /** The actions that docs/operating.md lists for a command. The tests of the commands refuse calls without a permission. */
@@ -149,7 +150,12 @@ describe('the permissions of a role', () => {
 
   it.each([
     ['Deploy', ['sts:AssumeRole']],
-    ['Read', ['sts:AssumeRole', ...actionsOf('plan')]],
+    ['Drift', ['sts:AssumeRole']],
+    // `GetTemplate`: a rollback compares the template that a deployment replaced.
+    [
+      'Read',
+      [...['outputs', 'plan', 'preflight', 'origin-status'].flatMap(actionsOf), 'cloudformation:GetTemplate'],
+    ],
     ['Operate', ['outputs', 'move-origin', 'smoke'].flatMap(actionsOf)],
   ])('%s has exactly the actions that its commands need', (kind, actions) => {
     expect(new Set(statementsOf(kind).flatMap(({ Action }) => Action))).toEqual(new Set(actions));
@@ -178,13 +184,16 @@ describe('the permissions of a role', () => {
   it.each<Call>([
     ...[region, standby.region].flatMap((place): Call[] => [
       ['Deploy', 'sts:AssumeRole', bootstrapRole('deploy', place)],
-      ['Read', 'sts:AssumeRole', bootstrapRole('lookup', place)],
+      ['Drift', 'sts:AssumeRole', bootstrapRole('lookup', place)],
+      ['Read', 'ec2:DescribeAvailabilityZones', '*', inRegion(place)],
+      ['Read', 'cloudformation:GetTemplate', stackIn(place, place === region ? stackId : standby.stackId)],
       ['Read', 's3:PutObject', `${bucket(place)}/wallet-plan/wallet-plan-0123.json`],
       ['Read', 'ssm:GetParameters', bootstrapVersion(place)],
     ]),
     ['Read', 'cloudformation:CreateChangeSet', stackIn(standby.region, standby.stackId), plan],
     ['Operate', 'cloudformation:DescribeStacks', stackIn(standby.region, standby.stackId)],
     ['Operate', 'cloudformation:UpdateStack', stackIn(region, stackId)],
+    ['Read', 'sqs:GetQueueAttributes', arn('sqs', region, named('WebhookEventsQueueUrl'))],
     ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookEventsQueueUrl'))],
     ['Operate', 'lambda:InvokeFunction', functionNamed(named('OperationsFunctionName'))],
     ...['TokenSigningKeyArn', 'UserActionSigningKeyArn', 'WebhookSecretsKeyArn'].map(
@@ -197,7 +206,10 @@ describe('the permissions of a role', () => {
   it.each<Call>([
     ['Deploy', 'sts:AssumeRole', bootstrapRole('cfn-exec', region)],
     ['Deploy', 'sts:AssumeRole', bootstrapRole('deploy', 'us-east-1')],
-    ['Read', 'sts:AssumeRole', bootstrapRole('deploy', region)],
+    ['Drift', 'sts:AssumeRole', bootstrapRole('deploy', region)],
+    ['Read', 'sts:AssumeRole', bootstrapRole('lookup', region)],
+    ['Read', 'ec2:DescribeSubnets', '*', inRegion('us-east-1')],
+    ['Read', 'sqs:GetQueueAttributes', arn('sqs', region, 'Another-WebhookEventsQueue-ABC')],
     ['Read', 'cloudformation:CreateChangeSet', stackIn(region, stackId)],
     ['Read', 'cloudformation:CreateChangeSet', stackIn(region, 'Another'), plan],
     ['Read', 's3:PutObject', `${bucket(region)}/0123.json`],

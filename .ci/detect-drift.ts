@@ -1,0 +1,55 @@
+/**
+ * Detects drift in an environment's deployed stacks, and fails if there is any: `.ci/detect-drift.ts ENVIRONMENT`. `cdk drift` gives
+ * up after 300 s: https://github.com/aws/aws-cdk-cli/blob/main/packages/@aws-cdk/toolkit-lib/lib/api/drift/drift.ts
+ */
+import type { CloudFormation, StackResourceDrift } from '@aws-sdk/client-cloudformation';
+import { ask, askPages } from '../cli/shell/aws';
+import { allStacks, findDeployed, openCloudFormation } from '../cli/shell/deployed-stack';
+import { poll } from '../cli/shell/poll';
+import { step, summarize } from './github';
+
+/** The workflow's job ends first. */
+const patience = { seconds: 3_600, every: 2_000 };
+
+/** @returns a line for each drifted resource, and for what CloudFormation could not compare; none without drift */
+async function detectDrift(client: CloudFormation, StackName: string): Promise<readonly string[]> {
+  const { StackDriftDetectionId } = await ask(client, 'detectStackDrift', { StackName });
+  const input = { StackDriftDetectionId };
+  const detection = await poll(async () => {
+    const status = await ask(client, 'describeStackDriftDetectionStatus', input);
+    return status.DetectionStatus === 'DETECTION_IN_PROGRESS' ? undefined : status;
+  }, patience);
+  const pages = await askPages(client, 'describeStackResourceDrifts', {
+    StackName,
+    // All but IN_SYNC and NOT_CHECKED, which is a type without drift detection.
+    StackResourceDriftStatusFilters: ['MODIFIED', 'DELETED', 'UNKNOWN'],
+  });
+  const drifts = pages.flatMap(({ StackResourceDrifts = [] }) => StackResourceDrifts).map(formatDrift);
+  if (detection?.DetectionStatus === 'DETECTION_COMPLETE') return drifts;
+  return [...drifts, `The detection failed: ${detection?.DetectionStatusReason ?? 'it did not end'}.`];
+}
+
+function formatDrift(drift: StackResourceDrift): string {
+  const { LogicalResourceId, ResourceType, StackResourceDriftStatus: status, DriftStatusReason } = drift;
+  const values = drift.PropertyDifferences?.map(
+    ({ PropertyPath, ExpectedValue, ActualValue }) =>
+      `${PropertyPath} is ${ActualValue} instead of ${ExpectedValue}`,
+  );
+  const details = [...(values ?? []), ...(DriftStatusReason ? [DriftStatusReason] : [])];
+  return `${LogicalResourceId} (${ResourceType}) is ${status?.toLowerCase()}${details.map((each) => `; ${each}`).join('')}`;
+}
+
+step(async () => {
+  const stacks = allStacks().filter(({ environment }) => environment.name === process.argv[2]);
+  for (const { stackId, region } of stacks) {
+    const client = await openCloudFormation(region);
+    if (!(await findDeployed(client, stackId))) {
+      summarize(`Skipped ${stackId}: it is not deployed.`);
+      continue;
+    }
+    const drifts = await detectDrift(client, stackId);
+    summarize(drifts.length > 0 ? `**${stackId} has drifted:**` : `${stackId} has no drift.`);
+    for (const each of drifts) summarize(`- ${each}`);
+    if (drifts.length > 0) process.exitCode = 1;
+  }
+});
