@@ -1,6 +1,7 @@
 import { fail, ok, type Result } from '../../domain/result';
 import { type Caller, deleteUserGroups } from '../../domain/tokens';
 import { type Database, type DatabaseUnavailable, type Statement, sql } from '../database/database';
+import type { UserAction } from '../shared/user-action';
 
 /** A well-formed deletion with a valid user action signature. */
 export interface UserGroupDeletion {
@@ -9,13 +10,6 @@ export interface UserGroupDeletion {
   readonly userAction: UserAction;
   /** The gateway's request id: identifies a retry of the same request. */
   readonly requestId: string;
-}
-
-export interface UserAction {
-  /** The signature's `jti`. */
-  readonly id: string;
-  /** Seconds since the epoch. */
-  readonly expiresAt: number;
 }
 
 export type DeletionOutcome =

@@ -1,12 +1,13 @@
 import type { Jwks } from 'aws-jwt-verify/jwk';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { connectDatabase } from '../database/connect';
 import { bind } from '../shared/bind';
+import { respond } from '../shared/http';
 import { createLog, logCodes } from '../shared/log';
+import { createUserActionVerifier } from '../shared/user-action';
 import { readVariables } from '../shared/variables';
 import { deleteInDatabase } from './delete-in-database';
-import { createUserActionVerifier, deleteUserGroup } from './delete-user-group';
-import { problemResponse } from './problems';
+import { deleteUserGroup } from './delete-user-group';
 import { variables } from './variables';
 
 export function createDependencies() {
@@ -23,41 +24,11 @@ export function createDependencies() {
 export type Dependencies = ReturnType<typeof createDependencies>;
 
 /** `DELETE /auth/user-groups/{userGroupId}`, as `lib/openapi.yaml` describes it. */
-export const createHandler =
-  ({ log, responseHeaders, ...ports }: Dependencies) =>
-  async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
-    const requestId = readRequestId(event);
-    const response = await respond();
-    return { ...response, headers: { ...response.headers, ...responseHeaders } };
-
-    async function respond(): Promise<APIGatewayProxyResult> {
-      try {
-        const outcome = await deleteUserGroup(event, requestId, ports);
-        if (!outcome.ok) {
-          log.warn('Deletion refused', { logCode: logCodes.deletionRefused, requestId, ...outcome.error });
-          return problemResponse(outcome.error.code, requestId);
-        }
-        log.info('Deletion completed', { logCode: logCodes.deletionCompleted, requestId });
-        const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
-        return { statusCode: 200, headers, body: '{}' };
-      } catch (error) {
-        log.error('Deletion failed', { logCode: logCodes.deletionFailed, requestId, error: error as Error });
-        return problemResponse('internal_error', requestId);
-      }
-    }
-  };
-
-/**
- * The gateway's `extendedRequestId`. Callers can choose `requestId`, so nothing may depend on it: by repeating one, a
- * caller could disguise a replay as a retry.
- *
- * @throws Error if missing, which is a bug: the gateway always sets it.
- * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html ($context.requestId)
- */
-function readRequestId({ requestContext }: APIGatewayProxyEvent): string {
-  const { extendedRequestId } = requestContext as { readonly extendedRequestId?: string };
-  if (!extendedRequestId) throw new Error('The request has no extended request id');
-  return extendedRequestId;
-}
+export const createHandler = ({ log, responseHeaders, ...ports }: Dependencies) => {
+  const { deletionCompleted: completed, deletionRefused: refused, deletionFailed: failed } = logCodes;
+  const route = { log, responseHeaders, title: 'Deletion', logCodes: { completed, refused, failed } };
+  return (event: APIGatewayProxyEvent) =>
+    respond(event, route, (requestId) => deleteUserGroup(event, requestId, ports));
+};
 
 export const handler = bind(createHandler, createDependencies);

@@ -2,8 +2,8 @@ import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { GetPublicKeyCommand } from '@aws-sdk/client-kms';
 import { joseSignature } from '../../cli/callers/signing';
 import { createAccessTokenVerifier } from '../../lambda/authorize-request/handler';
-import { createUserActionVerifier } from '../../lambda/delete-user-group/delete-user-group';
 import { toJwk } from '../../lambda/export-jwks/handler';
+import { createUserActionVerifier } from '../../lambda/shared/user-action';
 import { first } from '../support/rows';
 import { groupId, identityId, keyArns, organizationId, result, useRegion } from './region';
 
@@ -55,7 +55,8 @@ it('user-action prints a signature for one request that the deletion accepts, fo
   expect(exp - iat).toBe(300);
   const key = await publicKey(keyArns.userAction);
   const verifyAction = createUserActionVerifier({ keys: [key] }, first.tokenIssuer);
-  expect(verifyAction([stdout.trim()], caller, path)).toMatchObject({ ok: true });
+  const signed = { caller, method: 'DELETE', path, bodies: ['{}'] };
+  expect(verifyAction([stdout.trim()], signed)).toMatchObject({ ok: true });
 });
 
 it('delete-group fails with the response of the API', async () => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { problems as handlerProblems } from '../../lambda/delete-user-group/problems';
+import { problems as handlerProblems } from '../../lambda/shared/http';
 import { tokenDetails } from '../../lambda/shared/verify-jwt';
 import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
 import { apiOf } from '../support/region-api';

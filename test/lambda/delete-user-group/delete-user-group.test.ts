@@ -6,8 +6,8 @@ import type {
   DeletionOutcome,
   UserGroupDeletion,
 } from '../../../lambda/delete-user-group/delete-in-database';
-import { createUserActionVerifier } from '../../../lambda/delete-user-group/delete-user-group';
 import { createHandler } from '../../../lambda/delete-user-group/handler';
+import { createUserActionVerifier } from '../../../lambda/shared/user-action';
 import { recordLog } from '../../support/log';
 import {
   caller,

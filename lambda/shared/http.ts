@@ -1,5 +1,7 @@
-import type { APIGatewayProxyResult } from 'aws-lambda';
-import { tokenDetails } from '../shared/verify-jwt';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { fail, type Result } from '../../domain/result';
+import type { Log } from './log';
+import { tokenDetails } from './verify-jwt';
 
 const tokenProblem = (code: keyof typeof tokenDetails) => ({
   status: 401,
@@ -7,7 +9,7 @@ const tokenProblem = (code: keyof typeof tokenDetails) => ({
   detail: tokenDetails[code],
 });
 
-/** Every problem that the function returns. The contract is `lib/openapi.yaml`. */
+/** Every problem that functions return. The contract is `lib/openapi.yaml`. */
 export const problems = {
   token_malformed: tokenProblem('token_malformed'),
   token_expired: tokenProblem('token_expired'),
@@ -82,8 +84,76 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
+/** Why a request is refused. */
+export interface Refusal {
+  readonly code: ProblemCode;
+  /** For the log. */
+  readonly cause?: string;
+}
+
+export const refuse = (code: ProblemCode, cause?: string) => fail<Refusal>({ code, ...(cause && { cause }) });
+
+export interface Route {
+  readonly log: Log;
+  /** What its log lines begin with, such as `Deletion`, and their codes. */
+  readonly title: string;
+  readonly logCodes: { readonly completed: string; readonly refused: string; readonly failed: string };
+  /** Of every response. */
+  readonly responseHeaders: Readonly<Record<string, string>>;
+}
+
+/**
+ * Responds to a request: with what `work` returns, as JSON, or with a problem document.
+ *
+ * @throws Error if the request id is missing, which is a bug: the gateway always sets it.
+ */
+export async function respond(
+  event: APIGatewayProxyEvent,
+  { log, title, logCodes, responseHeaders }: Route,
+  work: (requestId: string) => Promise<Result<object, Refusal>>,
+): Promise<APIGatewayProxyResult> {
+  const requestId = readRequestId(event);
+  const response = await attempt();
+  return { ...response, headers: { ...response.headers, ...responseHeaders } };
+
+  async function attempt(): Promise<APIGatewayProxyResult> {
+    try {
+      const outcome = await work(requestId);
+      if (!outcome.ok) {
+        log.warn(`${title} refused`, { logCode: logCodes.refused, requestId, ...outcome.error });
+        return problemResponse(outcome.error.code, requestId);
+      }
+      log.info(`${title} completed`, { logCode: logCodes.completed, requestId });
+      const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+      return { statusCode: 200, headers, body: JSON.stringify(outcome.value) };
+    } catch (error) {
+      log.error(`${title} failed`, { logCode: logCodes.failed, requestId, error: error as Error });
+      return problemResponse('internal_error', requestId);
+    }
+  }
+}
+
+/**
+ * The gateway's `extendedRequestId`. Callers can choose `requestId`, so nothing may depend on it: by repeating one, a
+ * caller could disguise a replay as a retry.
+ *
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html ($context.requestId)
+ */
+function readRequestId({ requestContext }: APIGatewayProxyEvent): string {
+  const { extendedRequestId } = requestContext as { readonly extendedRequestId?: string };
+  if (!extendedRequestId) throw new Error('The request has no extended request id');
+  return extendedRequestId;
+}
+
+/** Every value of a header. @param name in lower case */
+export function readHeader(event: APIGatewayProxyEvent, name: string): readonly string[] {
+  return Object.entries(event.multiValueHeaders ?? {})
+    .filter(([candidate]) => candidate.toLowerCase() === name)
+    .flatMap(([, values]) => values ?? []);
+}
+
 /** A problem document (RFC 9457). */
-export function problemResponse(code: ProblemCode, requestId: string): APIGatewayProxyResult {
+function problemResponse(code: ProblemCode, requestId: string): APIGatewayProxyResult {
   const problem = problems[code];
   const { status } = problem;
   return {
