@@ -24,6 +24,9 @@ void runLocalCommand(args, {
     // Ctrl-C, `kill`, and a closed terminal.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, listener);
   },
+  // Instead of the listener of `uncaught`, which exits at once.
+  onUncaught: (listener) => process.removeAllListeners('uncaughtException').on('uncaughtException', listener),
+  exit: (exitCode) => process.exit(exitCode),
 }).then((exitCode) => {
   process.exitCode = exitCode;
 });

@@ -1,37 +1,41 @@
 import type { Seeded } from '../domain/operations';
-import type { Environment } from './start';
+import { type Ports, receiverPort } from './ports';
 import type { StateFolder } from './state/paths';
 
-interface BannerOptions {
-  readonly running: readonly Pick<Environment, 'stack' | 'outputs'>[];
+interface BannerOptions extends Pick<StateFolder, 'logsDirectory' | 'outputsFile'> {
+  readonly running: readonly {
+    readonly stack: { readonly environment: string; readonly region: string };
+    readonly outputs: Readonly<Record<string, string>>;
+  }[];
+  readonly ports: Ports;
   /** In the first environment. @default - none: it could not be created */
   readonly sample: Pick<Seeded, 'organizationId' | 'userGroupId' | 'callerId'> | undefined;
-  readonly state: Pick<StateFolder, 'logsDirectory' | 'outputsFile'>;
   /** The folder of `package.json`. */
   readonly projectRoot: string;
 }
 
 /** `npm start` prints this when everything runs: the environments, and commands to paste into another terminal. */
-export function banner({ running, sample, state, projectRoot }: BannerOptions): string {
+export function banner(options: BannerOptions): string {
+  const { running, sample, outputsFile, logsDirectory, projectRoot, ports } = options;
   const [first] = running;
   const rows = running.map(({ stack: { environment, region }, outputs }) =>
     [environment.padEnd(12), region.padEnd(14), outputs.ApiBaseUrl, `dashboard ${outputs.DashboardUrl}`].join(
       ' ',
     ),
   );
-  const parts = [rows.join('\n'), `Logs: ${state.logsDirectory}/ENVIRONMENT`];
+  const parts = [rows.join('\n'), `Logs: ${logsDirectory}/ENVIRONMENT`];
   if (first && sample) {
-    const isDefault = state.outputsFile === `${projectRoot}/.local/outputs.json`;
-    const outputs = isDefault ? '' : ` --outputs ${shellWord(state.outputsFile)}`;
+    const isDefault = outputsFile === `${projectRoot}/.local/outputs.json`;
+    const outputs = isDefault ? '' : ` --outputs ${shellWord(outputsFile)}`;
     const target = `--environment ${first.stack.environment}${outputs}`;
     const { organizationId, userGroupId, callerId } = sample;
     parts.push(
       `In another terminal, in ${projectRoot}, delete a user group:`,
       `./wallet delete-group ${target} --group ${userGroupId} --caller ${callerId}`,
       'or receive webhooks:',
-      `./wallet local receive ${target}`,
+      `./wallet local receive ${target} --port ${receiverPort(ports)}`,
       'then, in a third terminal, add the webhook and send an event:',
-      `./wallet webhook add ${target} --organization ${organizationId} --url http://127.0.0.1:8010/
+      `./wallet webhook add ${target} --organization ${organizationId} --url http://127.0.0.1:${receiverPort(ports)}/
 ./wallet local send-event ${target} --organization ${organizationId} --kind wallet.created --data '{"walletId":"wa-1"}'`,
     );
   }

@@ -18,9 +18,10 @@ export class Cleanup {
       for (let step = this.steps.pop(); step; step = this.steps.pop()) {
         await Promise.resolve()
           .then(step)
-          .catch((error) => failures.push(error));
+          .catch((error) => failures.push(...(error instanceof AggregateError ? error.errors : [error])));
       }
-      if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'));
+      if (failures.length > 0)
+        throw new AggregateError(failures, failures.map((each) => (each as Error).message).join('\n'));
     });
     return this.running;
   }

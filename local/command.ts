@@ -1,16 +1,17 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Seeded } from '../domain/operations';
 import { provideAssembly } from './assembly/cache';
 import { banner } from './banner';
-import { allSettledOrThrow } from './cleanup';
+import { allSettledOrThrow, Cleanup } from './cleanup';
 import { highestOffset, type Ports } from './ports';
 import { removePostgres } from './postgres/postgres';
 import { prepareCluster } from './restore';
 import type * as start from './start';
 import { StartError } from './start-error';
-import { openState, type State } from './state/lock';
+import { openState } from './state/lock';
 import type { StateFolder } from './state/paths';
 
 export interface CommandContext {
@@ -23,6 +24,10 @@ export interface CommandContext {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** Registers a listener for SIGINT, SIGTERM and SIGHUP. */
   onSignal(listener: () => void): void;
+  /** Registers a listener for errors that nothing catches. */
+  onUncaught(listener: (error: Error) => void): void;
+  /** Ends the process without waiting for anything. */
+  exit(exitCode: number): void;
 }
 
 interface Options {
@@ -83,65 +88,109 @@ function readOffset(text: string): Ports {
   throw new InvalidArgumentError(`Expected a number up to ${highestOffset}, such as 1000, or any.`);
 }
 
-async function run(
-  options: Options,
-  { print, note, projectRoot, onSignal }: CommandContext,
-): Promise<number> {
+/** The reason of an abort that is no failure. */
+const interrupted = Symbol('interrupted');
+
+async function run(options: Options, context: CommandContext): Promise<number> {
+  const { note } = context;
+  const cleanup = new Cleanup();
+  const causes: unknown[] = [];
+  for (const work of [() => runUntilAborted(options, context, cleanup), () => cleanup.run()]) {
+    await work().catch((cause) => causes.push(...(cause instanceof AggregateError ? cause.errors : [cause])));
+  }
+  const failures = causes.filter((cause) => cause !== interrupted);
+  for (const failure of failures) note(`error: ${textOf(failure)}`);
+  if (failures.length === 0) note('Stopped.');
+  const [first] = failures;
+  return first instanceof StartError ? first.exitCode : Math.min(failures.length, 1);
+}
+
+/** @throws (rejects) always: the first failure, or `interrupted` */
+async function runUntilAborted(options: Options, context: CommandContext, cleanup: Cleanup): Promise<void> {
+  const { print, note, projectRoot } = context;
   // Since process start, to include loading.
   const step = (line: string) => note(`${(performance.now() / 1_000).toFixed(1).padStart(4)} s  ${line}`);
-  const interruption = new AbortController();
-  const { signal } = interruption;
-  const interrupted = new Promise<undefined>((resolve) => {
-    onSignal(() => {
-      if (!signal.aborted) note('Stopping…');
-      interruption.abort();
-      resolve(undefined);
-    });
+  const state = openState(resolve(projectRoot, options.state ?? '.local'));
+  cleanup.add(() => {
+    const isHeld = state.isHeld();
+    state.close();
+    if (isHeld) return;
+    throw new StartError(
+      `${state.directory} was deleted while the environments ran, with their data and the messages in their queues. Nothing was written to it since. Start again.`,
+    );
   });
-  let state: State | undefined;
-  let local: start.Local | undefined;
+  const ending = new AbortController();
+  endOn(ending, context);
+  state.onLost(() => ending.abort(interrupted));
+  const { signal } = ending;
+  const { assemblyDirectory: assembly, outputsFile, logsDirectory } = state;
+  const { environment: environments, portOffset: ports } = options;
   try {
-    state = openState(resolve(projectRoot, options.state ?? '.local'));
-    const { assemblyDirectory: assembly } = state;
-    if (options.fresh) await removeData(state, options.environment);
-    const prepared = [provideAssembly({ directory: assembly, signal, onStep: step }), prepareCluster(state)];
+    if (options.fresh) await removeData(state, signal, environments);
+    const prepared = [
+      provideAssembly({ directory: assembly, signal, onStep: step }),
+      prepareCluster(state, signal),
+    ];
     // Loaded while another process synthesizes the stacks.
     const { startLocal } = require('./start') as typeof start;
     await allSettledOrThrow(prepared);
-    const { environment: environments, portOffset: ports } = options;
-    const log = { step, problem: note };
-    local = await startLocal({ assembly, state, ports, log, ...(environments && { environments }) });
-    if (!signal.aborted) {
-      const sample = await createSampleData(local).catch((error: Error) => void note(error.message));
-      step('ready');
-      print(banner({ running: local.environments, sample, state, projectRoot }));
-    }
-    const failure = await Promise.race([interrupted, local.failure]);
-    if (failure) throw new StartError(failure);
-    return 0;
+    const local = await startLocal({
+      ...{ assembly, state, ports, signal, log: { step, problem: note } },
+      onFailure: (error) => ending.abort(error),
+      ...(environments && { environments }),
+    });
+    cleanup.add(() => local.stop());
+    const sample = await createSampleData(local).catch(
+      (error: Error) => void (signal.aborted || note(error.message)),
+    );
+    signal.throwIfAborted();
+    step('ready');
+    print(banner({ running: local.environments, sample, outputsFile, logsDirectory, projectRoot, ports }));
+    await once(signal, 'abort');
   } catch (error) {
-    if (signal.aborted) return 0;
-    const { message, stack } = error as Error;
-    // JavaScript's own errors are bugs.
-    const isBug = [TypeError, ReferenceError, RangeError].some((type) => error instanceof type);
-    note(`error: ${isBug ? stack : message}`);
-    return error instanceof StartError ? error.exitCode : 1;
-  } finally {
-    await local?.stop();
-    state?.close();
-    if (signal.aborted) note('Stopped.');
+    if (!signal.aborted) throw error;
   }
+  throw signal.reason;
+}
+
+/** Aborts on a signal and on an error that nothing catches. A second signal ends the process. */
+function endOn(ending: AbortController, { note, onSignal, onUncaught, exit }: CommandContext): void {
+  /** Milliseconds since process start. */
+  let askedAt: number | undefined;
+  onSignal(() => {
+    if (askedAt === undefined) {
+      askedAt = performance.now();
+      note('Stopping… Press Ctrl-C again to exit at once, without the messages in queues.');
+      ending.abort(interrupted);
+      // Of one Ctrl-C, a terminal and npm both send a signal.
+    } else if (performance.now() - askedAt > 500) exit(1);
+  });
+  onUncaught((error) => {
+    if (ending.signal.aborted) note(textOf(error));
+    ending.abort(error);
+  });
+}
+
+/** JavaScript's own errors are bugs, which need a stack trace. */
+function textOf(failure: unknown): string {
+  const { message, stack } = failure as Error;
+  const isBug = [TypeError, ReferenceError, RangeError].some((type) => failure instanceof type);
+  return String(isBug ? stack : message);
 }
 
 /** Deletes the environments' stored data and the synthesized stacks. @param chosen names. @default - all */
-export async function removeData(state: StateFolder, chosen?: readonly string[]): Promise<void> {
+async function removeData(
+  state: StateFolder,
+  signal: AbortSignal,
+  chosen?: readonly string[],
+): Promise<void> {
   const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
   const folders = [state.assemblyDirectory];
   if (!chosen) folders.push(state.environmentsDirectory, state.emptyClusterDirectory);
   for (const name of chosen ?? namesIn(state.environmentsDirectory)) {
     const { directory, logsDirectory } = state.environment(name);
     const databases = namesIn(directory).filter((each) => each.startsWith('postgres'));
-    await Promise.all(databases.map((each) => removePostgres(join(directory, each))));
+    await Promise.all(databases.map((each) => removePostgres(join(directory, each), signal)));
     folders.push(directory, logsDirectory);
   }
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });

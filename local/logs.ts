@@ -1,19 +1,36 @@
-import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
+import { createWriteStream, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
+import { StartError } from './start-error';
 
 /** The log files of one environment. */
 export type Logs = ReturnType<typeof openLogs>;
 
-/** @param onError called with the function's name and the error that it logged */
-export function openLogs(directory: string, onError: (functionName: string, message: string) => void) {
+interface LogListeners {
+  /** Called with the function's name and the error that it logged. */
+  onError(functionName: string, message: string): void;
+  /** Called with the function's name and the warning that it logged. @default - ignored */
+  onWarning?(functionName: string, message: string): void;
+  /** Called once if a file cannot be written. */
+  onFailure(error: StartError): void;
+}
+
+/** @param directory an existing folder: a deleted one is not created again */
+export function openLogs(directory: string, { onError, onWarning, onFailure }: LogListeners) {
   const files = new Map<string, WriteStream>();
+  let hasFailed = false;
 
   /** Appends a line to `NAME.log`. */
   function write(name: string, line: string): void {
+    if (hasFailed) return;
+    const path = join(directory, `${name}.log`);
     let file = files.get(name);
     if (!file) {
-      mkdirSync(directory, { recursive: true });
-      file = createWriteStream(join(directory, `${name}.log`), { flags: 'a', mode: 0o600 });
+      file = createWriteStream(path, { flags: 'a', mode: 0o600 });
+      file.on('error', ({ message }) => {
+        if (hasFailed) return;
+        hasFailed = true;
+        onFailure(new StartError(`Cannot write the log ${path} (${message}). Mend this, and start again.`));
+      });
       files.set(name, file);
     }
     file.write(`${line}\n`);
@@ -21,15 +38,16 @@ export function openLogs(directory: string, onError: (functionName: string, mess
 
   return {
     write,
-    /** Appends a line to a function's log file, and reports an error in it. */
+    /** Appends a line to a function's log file, and reports an error or warning in it. */
     writeFunction(logicalId: string, line: string): void {
       // The CDK adds eight hexadecimal digits to a logical id.
       const name = logicalId.replace(/[0-9A-F]{8}$/, '');
       write(name, line);
       const error = errorIn(line);
       if (error) onError(name, error);
+      else if (line.includes('"level":"WARN"')) onWarning?.(name, messageIn(line));
     },
-    /** Resolves when every line is written. */
+    /** Resolves when every line is written, or cannot be. */
     async close(): Promise<void> {
       await Promise.all([...files.values()].map((file) => new Promise<void>((closed) => file.end(closed))));
     },
@@ -40,7 +58,10 @@ export function openLogs(directory: string, onError: (functionName: string, mess
 function errorIn(line: string): string | undefined {
   if (/Task timed out|Runtime exited with error/.test(line)) return line;
   const json = /^Invoke Error (.*)/.exec(line)?.[1] ?? (/"level":"(ERROR|CRITICAL)"/.test(line) && line);
-  if (!json) return undefined;
+  return json ? messageIn(json) : undefined;
+}
+
+function messageIn(json: string): string {
   try {
     const { message, errorMessage, reason, error } = JSON.parse(json);
     const cause = reason ?? error?.message;

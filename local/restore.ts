@@ -9,8 +9,8 @@ import { StartError } from './start-error';
 import type { StateFolder } from './state/paths';
 
 /** Creates the empty cluster of a new state folder while the stacks are synthesized. */
-export async function prepareCluster(state: StateFolder): Promise<void> {
-  if (!existsSync(state.environmentsDirectory)) await openCluster(state.emptyClusterDirectory);
+export async function prepareCluster(state: StateFolder, signal: AbortSignal): Promise<void> {
+  if (!existsSync(state.environmentsDirectory)) await openCluster(state.emptyClusterDirectory, signal);
 }
 
 /**
@@ -24,6 +24,7 @@ export async function provideDatabaseFolder(
   { environment, template }: Stack,
   state: StateFolder,
   onStep: (step: string) => void,
+  signal: AbortSignal,
 ): Promise<string> {
   const own = state.environment(environment).databaseDirectory;
   const name = restoredFrom(template);
@@ -43,7 +44,7 @@ export async function provideDatabaseFolder(
   const unfinished = `${directory}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(dirname(unfinished), { recursive: true });
-  await promisify(execFile)('cp', ['-Rp', source, unfinished]);
+  await promisify(execFile)('cp', ['-Rp', source, unfinished], { signal });
   await rename(unfinished, directory);
   if (name) onStep(`Restored the database of ${environment} from ${source}`);
   return directory;

@@ -3,19 +3,11 @@ import { allSettledOrThrow, type Cleanup } from '../cleanup';
 import { startAwsServer } from './aws-server';
 import type { Authorize } from './iam/permissions';
 import { createKms } from './kms/kms';
-import type { LocalFunction } from './lambda/function';
 import { createLambdaApi } from './lambda/invoke-api';
+import type { StackFunction } from './lambda/resources';
 import { createDataApi, type DatabaseTarget } from './rds/data-api-service';
 import { createSecretsManager } from './secrets-manager/secrets-manager';
 import { startQueues } from './sqs/queues';
-
-/** A function of a stack. */
-export interface StackFunction extends LocalFunction {
-  /** ARN. */
-  readonly role: string;
-  /** As in the template. */
-  readonly variables: Readonly<Record<string, string>>;
-}
 
 /** The local AWS services, shared by all environments. */
 export type Services = Awaited<ReturnType<typeof startServices>>;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Account, chownTo, postgresEnvironment, postgresPrograms } from './programs';
@@ -33,19 +33,23 @@ export function clusterIn(directory: string): Cluster {
 export const readPassword = ({ folder }: Cluster): Promise<string> =>
   readFile(join(folder, passwordFile), 'utf8');
 
-/** Opens a folder's cluster, and creates it on first use. Not for concurrent use. */
-export async function openCluster(directory: string): Promise<Cluster> {
+/** Opens a folder's cluster, and creates it on first use, unless aborted. Not for concurrent use. */
+export async function openCluster(directory: string, signal?: AbortSignal): Promise<Cluster> {
   const cluster = clusterIn(directory);
   if (existsSync(cluster.folder)) return cluster;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   // A name of its own: the `initdb` of a killed start may still be writing.
   const draft = await mkdtemp(join(directory, 'unfinished-'));
-  await initialize(draft);
-  await rename(draft, cluster.folder);
+  try {
+    await initialize(draft, signal);
+    await rename(draft, cluster.folder);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
   return cluster;
 }
 
-async function initialize(folder: string): Promise<void> {
+async function initialize(folder: string, signal: AbortSignal | undefined): Promise<void> {
   const { account, initdb } = await postgresPrograms();
   const data = join(folder, 'data');
   await mkdir(data, { mode: 0o700 });
@@ -81,6 +85,11 @@ async function initialize(folder: string): Promise<void> {
     );
     child.on('exit', (code) => resolve(code === 0 ? '' : `exit code ${code}`));
   });
+  // With its own processes: its group.
+  const kill = () => child.pid && process.kill(-child.pid, 'SIGKILL');
+  signal?.addEventListener('abort', kill);
   const [failure, output] = await Promise.all([ended, text(child.stderr)]);
+  signal?.removeEventListener('abort', kill);
+  signal?.throwIfAborted();
   if (failure) throw new Error(`initdb failed in ${data}: ${failure}\n${output.trim()}`);
 }

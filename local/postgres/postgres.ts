@@ -22,6 +22,8 @@ export interface PostgresOptions {
    * @default true
    */
   readonly durable?: boolean;
+  /** Aborts the start. */
+  readonly signal?: AbortSignal;
 }
 
 /** A running PostgreSQL 17. */
@@ -47,12 +49,13 @@ const transient = /Address already in use|pre-existing shared memory block/;
 export async function startPostgres(options: PostgresOptions) {
   const directory = resolve(options.directory);
   const { account, postgres } = await postgresPrograms();
-  const cluster = await openCluster(directory);
+  const { signal } = options;
+  const cluster = await openCluster(directory, signal);
   const { data } = cluster;
   const password = await readPassword(cluster).catch((error: Error) => {
     throw didNotStart(data, error.message);
   });
-  await waitForPreviousServer(data);
+  await waitForPreviousServer(data, signal);
   // Not in the data folder: a socket path has at most 103 bytes (macOS). Source: sun_path in unix(7).
   const socketDirectory = await mkdtemp('/tmp/wallet-pg-');
   const removeSockets = () => rm(socketDirectory, { recursive: true, force: true });
@@ -97,7 +100,10 @@ export async function startPostgres(options: PostgresOptions) {
     for (let attempt = 1; ; attempt += 1) {
       port = await choosePort();
       const child = spawnServer();
+      const abort = () => void stopServer(child);
+      signal?.addEventListener('abort', abort);
       const failure = await startFailure(child, options.onLog);
+      signal?.removeEventListener('abort', abort);
       if (failure === undefined) {
         for (const handle of [child, child.stderr as Socket]) handle.unref();
         isStopping = false;
@@ -107,7 +113,7 @@ export async function startPostgres(options: PostgresOptions) {
         return child;
       }
       if (!transient.test(failure) || attempt === 50) throw didNotStart(data, failure);
-      await sleep(100);
+      await sleep(100, undefined, signal && { signal });
     }
   }
 
@@ -147,8 +153,8 @@ export async function startPostgres(options: PostgresOptions) {
 }
 
 /** Deletes a PostgreSQL and its data. */
-export async function removePostgres(directory: string): Promise<void> {
-  await waitForPreviousServer(clusterIn(resolve(directory)).data);
+export async function removePostgres(directory: string, signal?: AbortSignal): Promise<void> {
+  await waitForPreviousServer(clusterIn(resolve(directory)).data, signal);
   await rm(directory, { recursive: true, force: true });
 }
 
@@ -156,11 +162,13 @@ export async function removePostgres(directory: string): Promise<void> {
  * Waits until the watcher has stopped a dead process's server, and removes a lock whose process id is now another program's
  * (after a power failure, or in a new container). PostgreSQL itself refuses to start beside another server.
  */
-async function waitForPreviousServer(data: string): Promise<void> {
+async function waitForPreviousServer(data: string, signal: AbortSignal | undefined): Promise<void> {
   const lock = join(data, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(lock, 'utf8').catch(() => ''), 10);
   if (!pid) return;
-  for (let waited = 0; waited < 16_000 && isServerOf(data, pid); waited += 50) await sleep(50);
+  for (let waited = 0; waited < 16_000 && isServerOf(data, pid); waited += 50) {
+    await sleep(50, undefined, signal && { signal });
+  }
   if (!isServerOf(data, pid) && isAlive(pid)) await rm(lock, { force: true });
 }
 

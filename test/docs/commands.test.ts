@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseEvent } from '../../domain/event';
 import { readAccountSettings } from '../../lib/account/settings';
 import { developerEnvironment, environments, stacksOf } from '../../lib/environments';
@@ -72,6 +74,16 @@ describe('up to its first call', () => {
     const called = account().calls.length > 0;
     expect({ stderr, works: exitCode === 0 || (exitCode === 1 && called) }).toEqual({ stderr, works: true });
   });
+});
+
+it('Git ignores the files that documented commands write', () => {
+  const written = Array.from(
+    text.matchAll(/(?:\s>|--write|--outputs-file) ([\w-]+\.(?:json|sql))\b/g),
+    ([, file]) => `/${file}`,
+  );
+  expect(written).toContain('/outputs.json');
+  const ignored = readFileSync(join(__dirname, '../../.gitignore'), 'utf8').split('\n');
+  expect(ignored).toEqual(expect.arrayContaining(written));
 });
 
 it('deploying.md passes the account stack the settings that it reads', () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,15 +15,21 @@ import { first } from '../support/rows';
 
 jest.setTimeout(90_000);
 
+// biome-ignore lint/suspicious/noExplicitAny: a part of a template
+type Json = any;
+
 const { name } = first;
 const directory = mkdtempSync(join(tmpdir(), 'wallet-lifecycle-'));
 const commands: LocalCommand[] = [];
 
-const start = (...args: string[]) => {
-  const command = startLocalCommand('--environment', name, '--state', directory, '--port-offset', ...args);
+/** Starts the first environment on a state folder. */
+function startIn(state: string, offset: string): LocalCommand {
+  const command = startLocalCommand('--environment', name, '--state', state, '--port-offset', offset);
   commands.push(command);
   return command;
-};
+}
+
+const start = (offset: string) => startIn(directory, offset);
 
 beforeAll(() => prepareAssembly(directory));
 afterAll(async () => {
@@ -103,3 +109,81 @@ it('of two starts after a kill, one runs and the other reports it; Ctrl-C does n
   expect(processes.filter(isRunning)).toEqual([]);
   await groups.release();
 });
+
+describe('with a state of its own', () => {
+  const own = mkdtempSync(join(tmpdir(), 'wallet-lifecycle-'));
+  const database = databaseDirectory(own, name);
+  const lock = join(own, 'lock');
+  const logs = join(own, 'logs', name);
+  const startHere = () => startIn(own, 'any');
+  beforeAll(() => prepareAssembly(own));
+  afterEach(() => removePostgres(database));
+  afterAll(() => rmSync(own, { recursive: true, force: true }));
+
+  it.each([
+    ['a damaged database', () => mkdirSync(join(database, 'cluster'), { recursive: true }), database],
+    [
+      'a template of databases that was copied while it ran',
+      () => mkdirSync(join(own, 'empty-cluster/cluster/data/postmaster.pid'), { recursive: true }),
+      own,
+    ],
+    ['a folder in place of a log', () => mkdirSync(join(logs, 'postgresql.log'), { recursive: true }), logs],
+  ])('ends with cause and remedy, and unlocks the state, because of %s', async (_, damage, cause) => {
+    damage();
+    const command = startHere();
+    expect(await command.ended()).toMatchObject({ exitCode: 1, stdout: '' });
+    const { stderr } = command.said;
+    expect(stderr).toContain(cause);
+    expect(stderr).toMatch(/--fresh|[Ss]tart again|copy the folder again/);
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect(existsSync(lock)).toBe(false);
+    for (const each of [logs, join(own, 'empty-cluster')]) rmSync(each, { recursive: true, force: true });
+  });
+
+  it('reports what a start waits for, and Ctrl-C ends it at once', async () => {
+    withoutGrant(own, /^SchemaMigration/, 'secretsmanager:GetSecretValue');
+    const command = startHere();
+    const waits = new RegExp(`${name} waits, SchemaMigration.*: Database not ready: .*AccessDenied`);
+    await eventually(() => waits.test(command.said.stderr), 60);
+    const processes = command.processes();
+    command.process.kill('SIGINT');
+    const asked = Date.now();
+    expect((await command.ended()).exitCode).toBe(0);
+    // Of eight minutes.
+    expect(Date.now() - asked).toBeLessThan(20_000);
+    expect(processes.filter(isRunning)).toEqual([]);
+    expect(existsSync(lock)).toBe(false);
+    rmSync(join(own, 'cdk.out'), { recursive: true });
+    await prepareAssembly(own);
+  });
+
+  it('says that its state folder was deleted, and writes nothing after it', async () => {
+    const command = startHere();
+    await command.ready();
+    const { pid } = command.process;
+    rmSync(own, { recursive: true, force: true, maxRetries: 10 });
+    expect((await command.ended()).exitCode).toBe(1);
+    expect(command.said.stderr).toContain(`${own} was deleted while the environments ran`);
+    expect([existsSync(own), isRunning(pid as number)]).toEqual([false, false]);
+  });
+});
+
+/** Removes an action from the policies of an environment's synthesized stack. */
+function withoutGrant(state: string, of: RegExp, action: string): void {
+  const file = join(state, 'cdk.out', `${first.stackId}.template.json`);
+  const template = JSON.parse(readFileSync(file, 'utf8'));
+  let removed = 0;
+  for (const [id, { Properties }] of Object.entries<{ Properties?: Json }>(template.Resources)) {
+    const documents = [
+      Properties?.PolicyDocument,
+      ...(Properties?.Policies ?? []).map((each: Json) => each.PolicyDocument),
+    ];
+    for (const { Statement } of of.test(id) ? documents.filter(Boolean) : []) {
+      const kept = Statement.filter((each: Json) => ![each.Action].flat().includes(action));
+      removed += Statement.length - kept.length;
+      Statement.splice(0, Statement.length, ...kept);
+    }
+  }
+  expect(removed).toBeGreaterThan(0);
+  writeFileSync(file, JSON.stringify(template));
+}

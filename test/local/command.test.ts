@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { warningOf } from '../../bin/node-version';
 import { environments } from '../../lib/environments';
-import { runLocalCommand } from '../../local/command';
+import { type CommandContext, runLocalCommand } from '../../local/command';
+import type { LocalOptions } from '../../local/start';
 import { startHttpServer } from '../support/http-server';
 import { prepareAssembly } from '../support/prepared-state';
 import { first } from '../support/rows';
@@ -11,14 +12,14 @@ import { temporaryFolder } from '../support/temporary-folder';
 const folder = temporaryFolder();
 const state = () => join(folder(), 'state');
 
-async function start(args: string[], variables = {}) {
+async function start(args: string[], variables = {}, context: Partial<CommandContext> = {}) {
   const said: string[] = [];
   const exitCode = await runLocalCommand(args, {
     print: (text) => said.push(text),
     note: (text) => said.push(text),
     projectRoot: resolve(__dirname, '../..'),
     variables,
-    onSignal: () => undefined,
+    ...{ onSignal: () => undefined, onUncaught: () => undefined, exit: () => undefined, ...context },
   });
   return { exitCode, said: said.join('\n') };
 }
@@ -52,21 +53,68 @@ it('refuses an unknown environment and a port in use, with the remedy', async ()
   expect(taken.said).toMatch(new RegExp(`Port ${other.port} is in use.*--port-offset \\d+`, 's'));
 }, 60_000);
 
-it('exits with 1 when a PostgreSQL exits unexpectedly, and prints the path of its log', async () => {
-  await prepareAssembly(state());
-  // A state that has environments needs no new cluster.
-  mkdirSync(join(state(), 'environments'));
-  const reason = 'PostgreSQL of eu exited unexpectedly. Log: /x/postgresql.log';
-  const local = {
-    ...{ environments: [], failure: Promise.resolve(reason), stop: () => undefined },
-    invoke: () => Promise.reject(new Error()),
-  };
-  jest.doMock('../../local/start', () => ({ startLocal: async () => local }));
-  const { exitCode, said } = await start(['--state', state()]);
-  jest.dontMock('../../local/start');
-  expect(exitCode).toBe(1);
-  expect(said).toContain(`error: ${reason}`);
-}, 60_000);
+describe('with environments that run', () => {
+  let startLocal: (options: LocalOptions) => Promise<unknown>;
+  beforeAll(() => {
+    jest.doMock('../../local/start', () => ({ startLocal: (options: LocalOptions) => startLocal(options) }));
+  });
+  afterAll(() => jest.dontMock('../../local/start'));
+
+  /** Starts with environments that do nothing. */
+  async function startIdle(local: object, whenStarted: (options: LocalOptions) => void, context = {}) {
+    await prepareAssembly(state());
+    // A state that has environments needs no new cluster.
+    mkdirSync(join(state(), 'environments'), { recursive: true });
+    startLocal = async (options) => {
+      setImmediate(() => whenStarted(options));
+      return {
+        environments: [],
+        stop: async () => undefined,
+        invoke: () => Promise.reject(new Error()),
+        ...local,
+      };
+    };
+    return start(['--state', state()], {}, context);
+  }
+
+  it('ends with 1 on a failure, on an error that nothing catches, and if it cannot stop; unlocks the state', async () => {
+    const failed = await startIdle({}, ({ onFailure }) => onFailure?.(new Error('PostgreSQL exited.')));
+    expect(failed).toMatchObject({ exitCode: 1, said: expect.stringContaining('error: PostgreSQL exited.') });
+
+    let fail: (error: Error) => void = () => undefined;
+    const stop = () => Promise.reject(new Error('Cannot save.'));
+    const onUncaught = (listener: typeof fail) => (fail = listener);
+    const uncaught = await startIdle({ stop }, () => fail(new TypeError('a bug')), { onUncaught });
+    expect(uncaught.exitCode).toBe(1);
+    expect(uncaught.said).toMatch(/error: TypeError: a bug\n +at .*\nerror: Cannot save\./s);
+    expect(readdirSync(state())).not.toContain('lock');
+  }, 60_000);
+
+  it('exits at once on a second Ctrl-C, not on the copy of the first that npm sends', async () => {
+    let interrupt = () => undefined as unknown;
+    let stopped: () => void = () => undefined;
+    const stop = () => new Promise<void>((resolve) => (stopped = resolve));
+    const exits: number[] = [];
+    const now = jest.spyOn(performance, 'now');
+    const running = startIdle(
+      { stop },
+      () => {
+        for (const at of [10_000, 10_100, 11_000]) {
+          now.mockReturnValue(at);
+          interrupt();
+        }
+        setImmediate(() => stopped());
+      },
+      {
+        onSignal: (listener: () => void) => (interrupt = listener),
+        exit: (code: number) => exits.push(code),
+      },
+    );
+    expect((await running).exitCode).toBe(0);
+    now.mockRestore();
+    expect(exits).toEqual([1]);
+  }, 60_000);
+});
 
 it('warns on a Node.js that is too old', () => {
   expect(warningOf('20.18.3')).toMatch(/^warning: this is Node\.js 20\.18\.3; 20\.19 or newer is needed\./);

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLogs } from '../../local/logs';
+import { eventually } from '../support/eventually';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -14,9 +15,27 @@ it.each([
   ['Error: Task timed out after 5.00 seconds', ['Error: Task timed out after 5.00 seconds']],
 ])("writes %s to its function's file, and reports %j", async (line, reported) => {
   const errors: string[] = [];
-  const logs = openLogs(folder(), (name, message) => errors.push(`${name}: ${message}`));
+  const onError = (name: string, message: string) => errors.push(`${name}: ${message}`);
+  const logs = openLogs(folder(), { onError, onFailure: (error) => errors.push(error.message) });
   for (const each of ['one', line]) logs.writeFunction('DeleteUserGroupD0AD1D06', each);
   await logs.close();
   expect(readFileSync(join(folder(), 'DeleteUserGroup.log'), 'utf8')).toBe(`one\n${line}\n`);
   expect(errors).toEqual(reported.map((message) => `DeleteUserGroup: ${message}`));
+});
+
+it('reports once that a file cannot be written, and still closes', async () => {
+  mkdirSync(join(folder(), 'Fails.log'));
+  const failures: string[] = [];
+  const logs = openLogs(folder(), {
+    onError: () => undefined,
+    onFailure: ({ message }) => failures.push(message),
+  });
+  for (const line of ['one', 'two']) logs.write('Fails', line);
+  await eventually(() => failures.length > 0);
+  logs.write('Later', 'three');
+  await logs.close();
+  expect(failures).toEqual([
+    expect.stringMatching(/^Cannot write the log .*Fails\.log \(EISDIR.*start again\.$/),
+  ]);
+  expect(readdirSync(folder())).toEqual(['Fails.log']);
 });

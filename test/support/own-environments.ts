@@ -1,20 +1,25 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Decide } from '../../local/aws/iam/permissions';
 import { startLocal } from '../../local/start';
 import { openState } from '../../local/state/lock';
 import { startInProcess } from './in-process';
 import { prepareAssembly } from './prepared-state';
 
 /** Starts environments, all by default, with their functions in this process. */
-export async function startOwnEnvironments(environments?: readonly string[]) {
+export async function startOwnEnvironments(environments?: readonly string[], decide?: Decide) {
   const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
   await prepareAssembly(directory);
   const state = openState(directory);
   const { assemblyDirectory: assembly } = state;
   const log = { step: () => undefined, problem: () => undefined };
   const options = { assembly, state, ports: 'any', log, runtime: startInProcess } as const;
-  const local = await startLocal({ ...options, ...(environments && { environments }) });
+  const local = await startLocal({
+    ...options,
+    ...(environments && { environments }),
+    ...(decide && { decide }),
+  });
   return {
     local,
     state,

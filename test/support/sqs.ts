@@ -7,7 +7,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { sqsRecord } from '../../local/aws/lambda/event-source';
+import { sqsRecord } from '../../local/aws/lambda/event-sources';
 import { type ReceivedMessage, startQueues } from '../../local/aws/sqs/queues';
 import { localClient } from './aws-client';
 

@@ -1,6 +1,7 @@
 import type { TemplateObject } from '../../assembly/manifest';
-import type { DeployedResource } from '../cloudformation/deployment';
+
 import type { InvocationResult } from '../lambda/instance';
+import type { DeployedResource, DeployedResources } from '../resource';
 
 /** A REST API as defined in its template. */
 export type Api = ReturnType<typeof readApi>;
@@ -25,7 +26,7 @@ const defaultTimeoutMs = 29_000;
  *
  * @throws Error, with the logical id, for unsupported values; the table of resources rejects unsupported properties
  */
-export function readApi(resources: ReadonlyMap<string, DeployedResource>, apiLogicalId: string) {
+export function readApi(resources: DeployedResources, apiLogicalId: string) {
   const id = String(resources.get(apiLogicalId)?.ref);
   const ofType = (type: string) =>
     [...resources.values()].filter(

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { arn, type TemplateObject } from '../../assembly/manifest';
 import { StartError } from '../../start-error';
 import { readJson, writeJson } from '../../state/json';
-import type { LocalResource, ResourceRequest, StackContext } from './deployment';
+import type { LocalResource, ResourceRequest } from '../resource';
+import type { StackContext } from './context';
 
 /** A custom resource as of the last start. */
 interface Applied {

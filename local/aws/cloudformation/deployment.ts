@@ -1,50 +1,7 @@
 import { createResolver, references } from '../../assembly/intrinsics';
-import type { Stack, TemplateObject } from '../../assembly/manifest';
-import { allSettledOrThrow, type Cleanup } from '../../cleanup';
-import type { Logs } from '../../logs';
-import type { Postgres } from '../../postgres/postgres';
-import type { EnvironmentFolder } from '../../state/paths';
-import type { Permissions } from '../iam/permissions';
-import type { Runtime } from '../lambda/instance';
-import type { LocalCertificate } from '../rds/certificate';
-import type { Services } from '../services';
-
-/** Dependencies of one stack's resources. */
-export interface StackContext {
-  readonly stack: Pick<Stack, 'name' | 'region' | 'template' | 'assets'>;
-  readonly folder: EnvironmentFolder;
-  readonly permissions: Permissions;
-  readonly services: Services;
-  /** Of this stack only. */
-  readonly postgres: Promise<Postgres>;
-  readonly certificate: LocalCertificate;
-  readonly logs: Logs;
-  /** @default - a process for each instance of a function */
-  readonly runtime: Runtime | undefined;
-  /** Override the template's variables of the same name. */
-  readonly ownVariables: Readonly<Record<string, string>>;
-  /** Cleanup steps of the created resources. */
-  readonly cleanup: Cleanup;
-}
-
-/** A resource to create, after those that it refers to. */
-export interface ResourceRequest {
-  readonly logicalId: string;
-  readonly type: string;
-  /** Resolved on read: unread ones may refer to resources that do not exist locally. */
-  readonly properties: TemplateObject;
-}
-
-/** A local resource. */
-export interface LocalResource {
-  /** The value of `Ref`. */
-  readonly ref: string;
-  /** The values of `Fn::GetAtt`. */
-  readonly attributes: TemplateObject;
-}
-
-export type DeployedResource = ResourceRequest & LocalResource;
-export type DeployedStack = Awaited<ReturnType<typeof deployStack>>;
+import type { Stack } from '../../assembly/manifest';
+import { allSettledOrThrow } from '../../cleanup';
+import type { DeployedResource, LocalResource, ResourceRequest } from '../resource';
 
 /**
  * Creates a stack's resources, each once its references and dependencies exist.

@@ -1,5 +1,11 @@
-import type { AccessKey } from '../rds/token';
 import { type AccessRequest, evaluate, readPolicy, type Statement } from './policy';
+
+/** Credentials of the local AWS services. */
+export interface AccessKey {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
 
 /** A call to a local service. */
 export interface Call extends Pick<AccessRequest, 'action' | 'resource'> {
@@ -14,15 +20,36 @@ export type Authorize = (call: Call) => string | undefined;
 /** Allows everything. */
 export const allowEverything: Authorize = () => undefined;
 
-/** One action of an `Allow` statement. */
-export interface Grant {
-  /** The logical id of the policy's resource. */
-  readonly where: string;
-  /** The role that has the grant, or the resource whose policy contains it. */
-  readonly arn: string;
-  readonly action: string;
-  readonly statement: Statement;
+/** Statements of policies, by the ARN of the role or resource that they belong to. */
+export interface Policies {
+  readonly ofRoles: ReadonlyMap<string, readonly Statement[]>;
+  readonly ofResources: ReadonlyMap<string, readonly Statement[]>;
 }
+
+/** Returns IAM's message for a denied request; undefined if allowed. */
+export type Decide = (request: AccessRequest, policies: Policies) => string | undefined;
+
+/** https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic_policy-eval-basics.html */
+export const decideAccess: Decide = (request, { ofRoles, ofResources }) => {
+  const { principal, action, resource } = request;
+  const ofRole = ofRoles.get(principal) ?? [];
+  const ofResource = ofResources.get(resource) ?? [];
+  const because = (reason: string) =>
+    `User: ${principal} is not authorized to perform: ${action} on resource: ${resource} ${reason}`;
+  if (evaluate([...ofRole, ...ofResource], request) === 'Deny') return because('with an explicit deny');
+  const named = ofResource.filter(({ principals }) =>
+    ['*', principal].some((name) => principals?.includes(name)),
+  );
+  if (evaluate(named, request)) return undefined;
+  // A key's policy must allow the request too, at least by naming the account; services have no other policy.
+  // https://docs.aws.amazon.com/kms/latest/developerguide/key-policies.html
+  const isLeftToRole = action.startsWith('kms:')
+    ? evaluate(ofResource, request) !== undefined
+    : principal.startsWith('arn:');
+  if (isLeftToRole && evaluate(ofRole, request)) return undefined;
+  const kind = isLeftToRole ? 'identity' : 'resource';
+  return because(`because no ${kind}-based policy allows the ${action} action`);
+};
 
 export type Permissions = ReturnType<typeof createPermissions>;
 
@@ -30,58 +57,16 @@ export type Permissions = ReturnType<typeof createPermissions>;
  * The permissions of the local account. A function may do only what the policies of its role and of the resource allow.
  * Any other access key is an administrator's.
  */
-export function createPermissions() {
-  const ofRoles = new Map<string, Statement[]>();
-  const ofResources = new Map<string, Statement[]>();
+export function createPermissions(decide = decideAccess) {
+  const ofRoles = new Map<string, readonly Statement[]>();
+  const ofResources = new Map<string, readonly Statement[]>();
   const functions = new Map<string, { readonly accessKey: AccessKey; readonly roleArn: string }>();
-  const grants: Grant[] = [];
-  const requests = new Map<string, AccessRequest>();
-  let withheld: Grant | undefined;
-  let refused = new Set<string>();
 
   const attachTo =
-    (policies: Map<string, Statement[]>) => (arn: string, document: unknown, where: string) => {
-      const statements = readPolicy(document, where);
-      policies.set(arn, [...(policies.get(arn) ?? []), ...statements]);
-      for (const statement of statements.filter(({ effect }) => effect === 'Allow')) {
-        grants.push(...statement.actions.map((action) => ({ where, arn, action, statement })));
-      }
-    };
+    (policies: Map<string, readonly Statement[]>) => (arn: string, document: unknown, where: string) =>
+      void policies.set(arn, [...(policies.get(arn) ?? []), ...readPolicy(document, where)]);
 
-  /** https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic_policy-eval-basics.html */
-  function decide(request: AccessRequest, without: Grant | undefined): string | undefined {
-    const { principal, action, resource } = request;
-    const remaining = (statements: readonly Statement[] = []) =>
-      statements.map((statement) =>
-        statement === without?.statement
-          ? { ...statement, actions: statement.actions.filter((each) => each !== without.action) }
-          : statement,
-      );
-    const ofRole = remaining(ofRoles.get(principal));
-    const ofResource = remaining(ofResources.get(resource));
-    const because = (reason: string) =>
-      `User: ${principal} is not authorized to perform: ${action} on resource: ${resource} ${reason}`;
-    if (evaluate([...ofRole, ...ofResource], request) === 'Deny') return because('with an explicit deny');
-    const named = ofResource.filter(({ principals }) =>
-      ['*', principal].some((name) => principals?.includes(name)),
-    );
-    if (evaluate(named, request)) return undefined;
-    // A key's policy must allow the request too, at least by naming the account; services have no other policy.
-    // https://docs.aws.amazon.com/kms/latest/developerguide/key-policies.html
-    const isLeftToRole = action.startsWith('kms:')
-      ? evaluate(ofResource, request) !== undefined
-      : principal.startsWith('arn:');
-    if (isLeftToRole && evaluate(ofRole, request)) return undefined;
-    const kind = isLeftToRole ? 'identity' : 'resource';
-    return because(`because no ${kind}-based policy allows the ${action} action`);
-  }
-
-  function authorizePrincipal(request: AccessRequest): string | undefined {
-    requests.set(JSON.stringify(request), request);
-    const refusal = decide(request, withheld);
-    if (refusal !== undefined) refused.add(refusal);
-    return refusal;
-  }
+  const authorizePrincipal = (request: AccessRequest) => decide(request, { ofRoles, ofResources });
 
   /** Like `authorize`, for Lambda itself acting with a function's role. Assumes TLS, as at AWS. */
   const authorizeRole = (
@@ -98,21 +83,6 @@ export function createPermissions() {
     });
 
   return {
-    /** For tests of the templates' grants. */
-    accesses: {
-      /** Each distinct request so far. */
-      requests: () => [...requests.values()],
-      grants: () => grants,
-      /** Reasons for denying these requests, optionally without a grant. */
-      refusals: (without?: Grant) =>
-        [...requests.values()].flatMap((request) => decide(request, without) ?? []),
-      /** Ignores a grant until the next call. @returns the set that collects later refusals */
-      withhold(grant?: Grant): ReadonlySet<string> {
-        withheld = grant;
-        refused = new Set();
-        return refused;
-      },
-    },
     /** Adds statements to a role. @throws Error for anything unsupported */
     attachToRole: attachTo(ofRoles),
     /** Adds statements to a resource. @throws Error for anything unsupported */

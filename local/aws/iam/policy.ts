@@ -2,6 +2,8 @@ import type { TemplateObject } from '../../assembly/manifest';
 
 /** One normalized policy statement: every element is a list. */
 export interface Statement {
+  /** The logical id of the policy's resource. */
+  readonly where: string;
   readonly effect: 'Allow' | 'Deny';
   /** `*` and `?` are wildcards, here and in resources. */
   readonly actions: readonly string[];
@@ -10,6 +12,8 @@ export interface Statement {
   readonly principals?: readonly string[];
   readonly conditions: readonly {
     readonly isMet: (value: string, actual: string) => boolean;
+    /** Whether it is met by a request without the key: `…IfExists`. */
+    readonly isOptional: boolean;
     readonly key: string;
     readonly values: readonly string[];
   }[];
@@ -35,11 +39,13 @@ const operators = new Map([
 
 /** The templates' condition keys: those of local requests, and those that only AWS sets. */
 const conditionKeys = [
+  'aws:principalisawsservice',
   'aws:securetransport',
   'aws:sourceaccount',
   'aws:sourcearn',
   'kms:encryptioncontext:aws:logs:arn',
   'kms:encryptioncontext:secretarn',
+  'kms:grantisforawsresource',
   'kms:viaservice',
   'lambda:sourcefunctionarn',
 ];
@@ -69,16 +75,19 @@ export function readPolicy(document: unknown, where: string): readonly Statement
     const foreign = principals.find(([kind]) => !['AWS', 'Service'].includes(kind));
     if (foreign) refuse(`the principal ${foreign[0]}`);
     return {
+      where,
       effect: Effect === 'Allow' || Effect === 'Deny' ? Effect : refuse(`the effect ${Effect}`),
       actions: texts(Action),
       resources: texts(Resource),
       ...(Principal !== undefined && { principals: principals.flatMap(([, names]) => texts(names)) }),
       conditions: Object.entries<TemplateObject>(Condition).flatMap(([operator, tests]) => {
-        const isMet = operators.get(operator) ?? refuse(`the condition operator ${operator}`);
+        const [, base = '', ifExists] = /^(.*?)(IfExists)?$/.exec(operator) ?? [];
+        const isMet = operators.get(base) ?? refuse(`the condition operator ${operator}`);
+        const isOptional = ifExists !== undefined;
         return Object.entries(tests).map(([name, values]) => {
           const key = name.toLowerCase();
           return conditionKeys.includes(key)
-            ? { isMet, key, values: texts(values) }
+            ? { isMet, isOptional, key, values: texts(values) }
             : refuse(`the condition key ${name}`);
         });
       }),
@@ -103,10 +112,9 @@ function applies({ actions, resources, principals, conditions }: Statement, requ
     actions.some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase())) &&
     resources.some((pattern) => matches(pattern, resource)) &&
     (principals?.some((name) => names.includes(name)) ?? true) &&
-    // A condition on a missing key is not met.
-    conditions.every(({ isMet, key, values }) => {
+    conditions.every(({ isMet, isOptional, key, values }) => {
       const actual = context[key];
-      return actual !== undefined && values.some((value) => isMet(value, actual));
+      return actual === undefined ? isOptional : values.some((value) => isMet(value, actual));
     })
   );
 }

@@ -54,7 +54,8 @@ export function startFunction(options: LocalFunctionOptions) {
   let { maxInstances = 10 } = options;
   let reserved = 0;
   let invocations = 0;
-  let isStopped = false;
+  const stopping = new AbortController();
+  const { signal } = stopping;
 
   async function invoke(event: unknown): Promise<InvocationResult> {
     const json = JSON.stringify(event ?? null);
@@ -68,7 +69,7 @@ export function startFunction(options: LocalFunctionOptions) {
       if ('ok' in instance) return instance;
       const result = await runWithTimeout(instance, json);
       if (instance.isAlive()) idle.add(instance);
-      else if (!result.ok && !isStopped) onLog(result.errorMessage);
+      else if (!result.ok && !signal.aborted) onLog(result.errorMessage);
       return result;
     } finally {
       invocations -= 1;
@@ -78,20 +79,20 @@ export function startFunction(options: LocalFunctionOptions) {
 
   /** Takes an idle instance or starts one. @returns a failure if it cannot start */
   async function acquire() {
-    if (isStopped) return failed('Runtime.Stopped', `Function ${name} is stopped`);
+    if (signal.aborted) return failed('Runtime.Stopped', `Function ${name} is stopped`);
     const [warm] = idle;
     if (warm) {
       idle.delete(warm);
       return warm;
     }
-    const instance = await runtime({ bundleDirectory, environment, memoryMiB, onLog });
+    const instance = await runtime({ bundleDirectory, environment, memoryMiB, onLog, signal });
     if ('ok' in instance) return instance;
     instances.add(instance);
     void instance.ended.then(() => {
       instances.delete(instance);
       idle.delete(instance);
     });
-    if (isStopped) instance.kill();
+    if (signal.aborted) instance.kill();
     return instance;
   }
 
@@ -138,7 +139,7 @@ export function startFunction(options: LocalFunctionOptions) {
     },
     /** Kills every instance; running, waiting and later invocations fail. */
     async stop() {
-      isStopped = true;
+      stopping.abort();
       for (const instance of instances) instance.kill();
       await Promise.all([...instances].map(({ ended }) => ended));
     },

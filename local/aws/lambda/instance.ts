@@ -32,6 +32,8 @@ export interface Code {
   readonly memoryMiB: number;
   /** Called with each line on stdout or stderr. */
   readonly onLog: (line: string) => void;
+  /** Kills the instance, also while it loads the code. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Invocation {
@@ -60,12 +62,15 @@ export type Runtime = (code: Code) => Promise<Instance | Failure>;
 const initLimit = 30_000;
 
 /** Starts a process for an instance: it can be killed at any time, and isolates crashes. */
-export const startProcess: Runtime = async ({ bundleDirectory, environment, memoryMiB, onLog }) => {
+export const startProcess: Runtime = async (code) => {
+  const { bundleDirectory, environment, memoryMiB, onLog, signal } = code;
   const child = fork(join(__dirname, 'bootstrap.cjs'), [], {
     cwd: bundleDirectory,
     env: { ...environment },
     execArgv: [`--max-old-space-size=${memoryMiB}`],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    killSignal: 'SIGKILL',
+    ...(signal && { signal }),
   });
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) createInterface({ input: stream }).on('line', onLog);
@@ -73,7 +78,8 @@ export const startProcess: Runtime = async ({ bundleDirectory, environment, memo
   const ended = new Promise<JsonResult>((resolve) => {
     const end = (reason: string) =>
       resolve(failed('Runtime.ExitError', `Error: Runtime exited with error: ${reason}`));
-    child.once('error', ({ message }) => end(message));
+    // An abort ends with its exit.
+    child.on('error', ({ name, message }) => name !== 'AbortError' && end(message));
     child.once('exit', (status, signal) => end(signal ? `signal: ${signal}` : `exit status ${status}`));
   });
   const kill = () => void child.kill('SIGKILL');

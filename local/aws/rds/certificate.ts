@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { writeText } from '../../state/json';
 
@@ -21,6 +21,7 @@ export async function localCertificate(directory: string): Promise<LocalCertific
     return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8'), certFile };
   } catch {
     const { key, cert } = await generateCertificate();
+    mkdirSync(directory, { recursive: true });
     writeText(keyFile, key);
     writeText(certFile, cert);
     return { key, cert, certFile };

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { Pool } from 'pg';
 import type { Postgres } from '../../postgres/postgres';
-import { type AccessKey, checkToken } from './token';
+import type { AccessKey } from '../iam/permissions';
+import { checkToken } from './token';
 
 export interface DatabaseEndpointOptions {
   readonly postgres: Pick<Postgres, 'host' | 'port' | 'superuser' | 'socketDirectory'>;
@@ -89,7 +90,7 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
       return relay(client, bytes, { host: postgres.host, port: postgres.port });
     }
     const token = await requestPassword(client);
-    const result = checkToken(token, { host, port, region, user }, findAccessKey, clock());
+    const result = await checkToken(token, { host, port, region, user }, findAccessKey, clock());
     const refusal = 'refusal' in result ? result.refusal : options.authorize?.(result.accessKeyId, user);
     // On its socket, PostgreSQL asks for no password: its first message is AuthenticationOk.
     if (refusal === undefined) return relay(client, bytes, socket);

@@ -9,6 +9,8 @@ export interface Secret {
   readonly keyArn?: string | undefined;
 }
 
+export type SecretsManager = ReturnType<typeof createSecretsManager>;
+
 /** A minimal Secrets Manager: GetSecretValue by name or ARN; one version per secret. */
 export function createSecretsManager(authorize: Authorize = allowEverything) {
   const secrets = new Map<string, Secret>();

@@ -1,8 +1,10 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message as SdkMessage } from '@aws-sdk/client-sqs';
 import { LOCAL_ACCOUNT_ID } from '../../assembly/manifest';
+import { allSettledOrThrow } from '../../cleanup';
 import { readJson, writeJson } from '../../state/json';
 import { type Authorize, accessKeyIdOf, allowEverything } from '../iam/permissions';
 import { refuseForeign } from '../loopback-server';
@@ -47,6 +49,9 @@ interface SavedMessage extends Pick<Message, 'body'> {
   readonly notBefore: number;
 }
 
+const damaged =
+  'It holds messages that waited in queues. Mend it, or delete it to start without them; no other data depends on it.';
+
 /** Characters that SQS rejects in a message. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
 const refusedCharacter = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
 
@@ -85,6 +90,17 @@ export async function startQueues(authorize: Authorize = allowEverything) {
   await app.listen({ port: 0, host: '127.0.0.1' });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 
+  /** Received messages become visible: whoever received them stops, too. */
+  function messagesOf(queue: string): SavedMessage[] {
+    const { ready = [], delayed = [], inflight = [] } = store.inspectQueue(queue)?.messages ?? {};
+    return [...inflight.map(({ message }) => ({ ...message, delayUntil: 0 })), ...ready, ...delayed].map(
+      ({ body, messageAttributes: attributes, delayUntil: notBefore = 0 }) => ({
+        ...{ queue, body, attributes, notBefore },
+      }),
+    );
+  }
+
+  const kept: (() => unknown)[] = [];
   return {
     /** Endpoint for AWS SDKs. */
     url,
@@ -107,32 +123,38 @@ export async function startQueues(authorize: Authorize = allowEverything) {
         cancel: () => queue.cancelWaiters(),
       };
     },
-    /** Saves the messages of these queues to a file. */
-    save(file: string, names: readonly string[]): void {
-      const saved = names.flatMap((queue) => {
-        const { ready = [], delayed = [], inflight = [] } = store.inspectQueue(queue)?.messages ?? {};
-        const hidden = inflight.map((each) => ({ ...each.message, delayUntil: each.visibilityDeadline }));
-        return [...ready, ...delayed, ...hidden].map(
-          ({ body, messageAttributes: attributes, delayUntil: notBefore = 0 }): SavedMessage => ({
-            queue,
-            body,
-            attributes,
-            notBefore,
-          }),
-        );
-      });
-      writeJson(file, saved);
-    },
-    /** Loads saved messages, if any, back into their queues, and deletes the file. */
-    restore(file: string): void {
-      for (const { queue, body, attributes, notBefore } of readJson<SavedMessage[]>(file) ?? []) {
+    /**
+     * Loads these queues' messages from a file, if it exists, and saves them to it when the server stops.
+     *
+     * @param mayWrite whether the file may still be written then
+     */
+    keep(file: string, names: readonly string[], mayWrite: () => boolean): void {
+      for (const { queue, body, attributes, notBefore } of readJson<SavedMessage[]>(file, damaged) ?? []) {
         const delaySeconds = Math.max(0, (notBefore - Date.now()) / 1_000);
         store.getQueueByName(queue)?.enqueue(SqsStore.createMessage(body, attributes, delaySeconds));
       }
       rmSync(file, { force: true });
+      kept.push(() => mayWrite() && save(file, names.flatMap(messagesOf)));
     },
-    stop: async (): Promise<void> => app.close(),
+    /** Refuses further messages, then saves what was accepted. */
+    async stop(): Promise<void> {
+      await app.close();
+      await allSettledOrThrow(kept.splice(0).map(async (saveQueues) => saveQueues()));
+    },
   };
+}
+
+/** @throws Error with the messages' place, if this one cannot be written */
+function save(file: string, messages: readonly SavedMessage[]): void {
+  try {
+    writeJson(file, messages);
+  } catch (error) {
+    const refuge = join(mkdtempSync(join(tmpdir(), 'wallet-messages-')), 'messages.json');
+    writeJson(refuge, messages);
+    throw new Error(
+      `Cannot save ${messages.length} messages (${(error as Error).message}). They are in ${refuge}: mend this, and move it to ${file} before the next start.`,
+    );
+  }
 }
 
 /** A module that the emulator's package does not export. */

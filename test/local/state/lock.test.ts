@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readJson } from '../../../local/state/json';
+import { readJson, writeJson } from '../../../local/state/json';
 import { lockHolder, openState } from '../../../local/state/lock';
 import { temporaryFolder } from '../../support/temporary-folder';
 
@@ -47,4 +47,17 @@ it('suggests --fresh for a damaged file, and does not change it', () => {
   writeFileSync(file, '{');
   expect(() => readJson(file)).toThrow(`${file} is damaged. Start over with --fresh`);
   expect(readFileSync(file, 'utf8')).toBe('{');
+});
+
+it('is lost with its folder, and then neither written nor unlocked', async () => {
+  const state = openState(folder());
+  const lost = new Promise<void>((resolve) => state.onLost(resolve));
+  rmSync(folder(), { recursive: true });
+  await lost;
+  expect(state.isHeld()).toBe(false);
+  expect(() => writeJson(state.environment('eu').messagesFile, [])).toThrow('ENOENT');
+  mkdirSync(folder());
+  symlinkSync('1', join(folder(), 'lock'));
+  state.close();
+  expect(readdirSync(folder())).toEqual(['lock']);
 });

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { openApiAddresses } from '../../../../local/aws/api-gateway/addresses';
 import { readApi } from '../../../../local/aws/api-gateway/api';
-import { type Gateway, openGateway } from '../../../../local/aws/api-gateway/gateway';
+import { type Gateway, openApis, openGateway } from '../../../../local/aws/api-gateway/gateway';
 import { findResource } from '../../../../local/aws/api-gateway/request';
 import { failed } from '../../../../local/aws/lambda/instance';
 import { Cleanup } from '../../../../local/cleanup';
@@ -209,6 +208,12 @@ it.each([
   expect(await send('/groups/a')).toMatchObject({ status: 502, json: { message: 'Internal server error' } });
 });
 
+it('refuses a function result in base64, by name', async () => {
+  const { send } = await start({ functions: { groups: () => ({ body: 'YQ==', isBase64Encoded: true }) } });
+  const message = 'isBase64Encoded is not supported on this machine';
+  expect(await send('/groups/a')).toMatchObject({ status: 502, json: { message } });
+});
+
 const throwing =
   (message: string, name = 'Error'): Behaviour =>
   () => {
@@ -316,7 +321,7 @@ it("replaces each API's AWS addresses by those on this machine, and delays reque
   };
   const stack = { name: 'WalletEu', region: 'eu-central-1', template: { Resources } };
   const cleanup = new Cleanup();
-  const { gateways, urls, localize } = await openApiAddresses(stack, () => 0, cleanup);
+  const { gateways, urls, localize } = await openApis(stack, () => 0, cleanup);
   const { first, second } = urls;
   expect(first).not.toBe(second);
   const host = (id: string) => `https://WalletEu-${id}.execute-api.eu-central-1.amazonaws.com`;

@@ -1,9 +1,9 @@
-import { statSync } from 'node:fs';
-import type { StackContext } from '../../../../local/aws/cloudformation/deployment';
+import { mkdirSync, statSync } from 'node:fs';
+import type { StackContext } from '../../../../local/aws/cloudformation/context';
 import { createResource } from '../../../../local/aws/cloudformation/resource-types';
 import { createPermissions } from '../../../../local/aws/iam/permissions';
 import { failed } from '../../../../local/aws/lambda/instance';
-import type { StackFunction } from '../../../../local/aws/services';
+import type { StackFunction } from '../../../../local/aws/lambda/resources';
 import { stateFolder } from '../../../../local/state/paths';
 import { temporaryFolder } from '../../../support/temporary-folder';
 
@@ -17,6 +17,7 @@ function open(region = 'eu-central-1') {
   const permissions = createPermissions();
   permissions.attachToRole(Role, { Statement: { Effect: 'Allow', Action: '*', Resource: '*' } }, 'Role');
   const folder = stateFolder(temporary()).environment(region);
+  mkdirSync(folder.directory, { recursive: true });
   const context = {
     ...{ permissions, folder, ownVariables: {} },
     stack: { name: 'WalletEu', region, assets: new Map([['code.zip', '/nowhere']]) },

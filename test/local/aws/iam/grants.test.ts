@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { type Decide, decideAccess, type Policies } from '../../../../local/aws/iam/permissions';
+import type { AccessRequest, Statement } from '../../../../local/aws/iam/policy';
 import type { Environment, Local } from '../../../../local/start';
 import type { StateFolder } from '../../../../local/state/paths';
 import { localClient } from '../../../support/aws-client';
@@ -17,8 +19,61 @@ let local: Local;
 let state: StateFolder;
 let stop: () => Promise<void>;
 
+/** One action of a statement that allows, and the role or resource of its policy. */
+interface Grant {
+  readonly arn: string;
+  readonly action: string;
+  readonly statement: Statement;
+}
+
+/** Each distinct request. */
+const requests = new Map<string, AccessRequest>();
+let policies: Policies;
+let withheld: Grant | undefined;
+/** Since a grant is withheld. */
+let refusals: string[] = [];
+
+const decide: Decide = (request, all) => {
+  policies = all;
+  requests.set(JSON.stringify(request), request);
+  const refusal = decideAccess(request, withheld ? without(withheld) : all);
+  if (refusal !== undefined) refusals.push(refusal);
+  return refusal;
+};
+
+function grants(): readonly Grant[] {
+  const all = [...policies.ofRoles, ...policies.ofResources];
+  return all.flatMap(([arn, statements]) =>
+    statements
+      .filter(({ effect }) => effect === 'Allow')
+      .flatMap((statement) => statement.actions.map((action) => ({ arn, action, statement }))),
+  );
+}
+
+function without({ arn, action, statement }: Grant): Policies {
+  const changed = { ...statement, actions: statement.actions.filter((each) => each !== action) };
+  const remaining = (all: Policies['ofRoles']) =>
+    new Map(all).set(
+      arn,
+      (all.get(arn) ?? []).map((each) => (each === statement ? changed : each)),
+    );
+  return { ofRoles: remaining(policies.ofRoles), ofResources: remaining(policies.ofResources) };
+}
+
+function withhold(grant?: Grant): void {
+  withheld = grant;
+  refusals = [];
+}
+
+/** The distinct requests that are denied, optionally without a grant. */
+function refused(missing?: Grant): readonly string[] {
+  const remaining = missing ? without(missing) : policies;
+  return [...requests.values()].flatMap((request) => decideAccess(request, remaining) ?? []);
+}
+
 beforeAll(async () => {
-  ({ local, state, stop } = await startOwnEnvironments(environments.map(({ name }) => name)));
+  const names = environments.map(({ name }) => name);
+  ({ local, state, stop } = await startOwnEnvironments(names, decide));
 }, 60_000);
 afterAll(() => stop?.());
 
@@ -29,18 +84,15 @@ const running = (name: string) =>
 
 /** Withholds a grant from the role of a function until a request is refused. */
 async function withholdOnce(role: string, action: string): Promise<void> {
-  const { grants, withhold } = local.accesses;
-  const isMeant = (each: { arn: string; action: string }) =>
-    each.arn.includes(role) && each.action === action;
-  const grant = grants().find(isMeant);
+  const grant = grants().find((each) => each.arn.includes(role) && each.action === action);
   expect(grant).toBeDefined();
-  const refused = withhold(grant);
-  await eventually(() => refused.size > 0);
+  withhold(grant);
+  await eventually(() => refusals.length > 0);
   withhold();
 }
 
 const called = (role: string, action: string) =>
-  local.accesses.requests().some((each) => each.principal?.includes(role) && each.action === action);
+  [...requests.values()].some((each) => each.principal?.includes(role) && each.action === action);
 
 const logged = (name: string, text: RegExp) => {
   const logs = join(state.directory, 'logs', name);
@@ -107,15 +159,15 @@ it.each(environments.map(({ name }) => name))(
     expect((await fetch(running(name).outputs.DashboardUrl ?? '')).status).toBe(200);
     await disableByReceiver(name);
     await exerciseOtherPaths(running(name));
-    expect(local.accesses.refusals()).toEqual([]);
+    expect(refused()).toEqual([]);
   },
 );
 
 it('something fails without each grant of the templates', () => {
-  const grants = local.accesses.grants().filter(({ where }) => !unused.test(where));
-  expect(grants.length).toBeGreaterThan(100);
-  const idle = grants.filter((grant) => local.accesses.refusals(grant).length === 0);
-  expect(idle.map(({ where, action }) => `${where} ${action}`)).toEqual([]);
+  const used = grants().filter(({ statement }) => !unused.test(statement.where));
+  expect(used.length).toBeGreaterThan(100);
+  const idle = used.filter((grant) => refused(grant).length === 0);
+  expect(idle.map(({ statement, action }) => `${statement.where} ${action}`)).toEqual([]);
 });
 
 it.each<[step: string, where: RegExp, action: string]>([
@@ -124,9 +176,8 @@ it.each<[step: string, where: RegExp, action: string]>([
   ['receive the delivery', /^WebhooksDeliverWebhookRole/, 'kms:GenerateMac'],
 ])('the smoke test fails to "%s" without %s %s, and logs why', async (step, where, action) => {
   const { name, stackId } = withDataApi;
-  const { grants, withhold } = local.accesses;
   const ofStack = grants().filter(({ arn }) => arn.includes(stackId));
-  withhold(ofStack.find((grant) => where.test(grant.where) && grant.action === action));
+  withhold(ofStack.find((grant) => where.test(grant.statement.where) && grant.action === action));
   try {
     const { exitCode, stdout } = await runWallet(['smoke', ...target(name), '--json', '--timeout', '1s']);
     const { steps } = JSON.parse(stdout) as { steps: { name: string; outcome: string }[] };

@@ -7,7 +7,7 @@ import { Signer } from '@aws-sdk/rds-signer';
 import { Client, type ClientConfig } from 'pg';
 import { type LocalCertificate, localCertificate } from '../../../../local/aws/rds/certificate';
 import { type DatabaseEndpoint, startDatabaseEndpoint } from '../../../../local/aws/rds/endpoint';
-import { ensureDatabase } from '../../../../local/aws/rds/resource';
+import { ensureDatabase } from '../../../../local/aws/rds/resources';
 import { eventually } from '../../../support/eventually';
 import { startPostgres, type TestPostgres } from '../../../support/postgres';
 

@@ -31,7 +31,7 @@ it.each<[string, () => Promise<string>, string]>([
   ['that is a password', async () => 'unused', 'unknown access key'],
   ['without a date', () => changed(/X-Amz-Date=/, 'X='), 'its date is missing, malformed or in the future'],
 ])('refuses a token %s', async (_, made, refusal) => {
-  expect(check(await made())).toEqual({ refusal });
+  expect(await check(await made())).toEqual({ refusal });
 });
 
 it.each([
@@ -39,5 +39,5 @@ it.each([
   [890, { accessKeyId: 'LOCALKEY' }],
   [901, { refusal: 'it has expired' }],
 ])('a token created %s seconds ago: %j', async (seconds, result) => {
-  expect(check(await token(), new Date(Date.now() + seconds * 1_000))).toEqual(result);
+  expect(await check(await token(), new Date(Date.now() + seconds * 1_000))).toEqual(result);
 });

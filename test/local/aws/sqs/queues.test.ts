@@ -1,9 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
-import type { StackContext } from '../../../../local/aws/cloudformation/deployment';
-import { startEventSources } from '../../../../local/aws/lambda/event-source-mappings';
+import { startEventSources } from '../../../../local/aws/lambda/event-sources';
 import { failed } from '../../../../local/aws/lambda/instance';
 import { startQueues } from '../../../../local/aws/sqs/queues';
 import { localClient } from '../../../support/aws-client';
@@ -26,27 +25,80 @@ it('accepts exactly the characters that SQS accepts', async () => {
   await expect(queue.send('a\u0001')).rejects.toThrow('Invalid characters');
 });
 
-it('saves visible and hidden messages for the next start', async () => {
+/** Keeps a queue's messages in a file between servers, whose other end a test sees. */
+async function keep(file: string, name: string) {
+  const server = await startQueues();
+  const { url: QueueUrl } = server.createQueue({ name, region: 'eu-central-1', attributes: {} });
+  server.keep(file, [name], () => true);
+  const sqs = new SQSClient(localClient(server.url));
+  return {
+    send: (MessageBody: string, more: object = {}) =>
+      sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, ...more })),
+    async receive() {
+      const input = { QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
+      return (await sqs.send(new ReceiveMessageCommand(input))).Messages ?? [];
+    },
+    async stop() {
+      await server.stop();
+      sqs.destroy();
+    },
+  };
+}
+
+it('saves messages when it stops; those in flight are visible at the next start', async () => {
   const file = join(folder(), 'messages.json');
-  const queue = await queues.create();
-  const name = String(queue.url.split('/').at(-1));
-  await queue.send('hidden', 'server_error');
-  await queue.receive();
-  await queue.send('visible', 'server_error');
-  queues.server.save(file, [name]);
-  const later = await startQueues();
-  const { url: QueueUrl } = later.createQueue({ name, region: 'eu-central-1', attributes: {} });
-  for (const _ of [1, 2]) later.restore(file);
+  const MessageAttributes = { Reason: { DataType: 'String', StringValue: 'server_error' } };
+  const first = await keep(file, 'kept');
+  await first.send('in flight', { MessageAttributes });
+  expect(await first.receive()).toHaveLength(1);
+  await first.send('visible');
+  await first.send('delayed', { DelaySeconds: 60 });
+  await first.stop();
+  const saved = JSON.parse(readFileSync(file, 'utf8'));
+  expect(saved).toMatchObject([{ body: 'in flight' }, { body: 'visible' }, { body: 'delayed' }]);
+
+  const second = await keep(file, 'kept');
   expect(existsSync(file)).toBe(false);
-  const sqs = new SQSClient(localClient(later.url));
-  const receive = { QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
-  const { Messages } = await sqs.send(new ReceiveMessageCommand(receive));
-  const MessageAttributes = { Reason: { StringValue: 'server_error' } };
-  expect(Messages).toMatchObject([{ Body: 'visible', MessageAttributes }]);
-  later.save(file, [name]);
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject([{ body: 'hidden' }, { body: 'visible' }]);
-  sqs.destroy();
-  await later.stop();
+  const received = await second.receive();
+  expect(received).toMatchObject([
+    { Body: 'in flight', MessageAttributes: { Reason: { StringValue: 'server_error' } } },
+    { Body: 'visible' },
+  ]);
+  await second.stop();
+});
+
+it('saves every message that it accepted while it was stopping', async () => {
+  const file = join(folder(), 'messages.json');
+  const queue = await keep(file, 'busy');
+  let accepted = 0;
+  let isRefused = false;
+  const producer = (async () => {
+    while (!isRefused) {
+      await queue.send('event').then(
+        () => (accepted += 1),
+        () => (isRefused = true),
+      );
+    }
+  })();
+  await eventually(() => accepted > 20);
+  await queue.stop();
+  await producer;
+  expect(JSON.parse(readFileSync(file, 'utf8')).length).toBeGreaterThanOrEqual(accepted);
+});
+
+it('says where messages are that it cannot save, and asks nothing else of a damaged file', async () => {
+  const queue = await keep(join(folder(), 'gone', 'messages.json'), 'homeless');
+  await queue.send('precious');
+  const message = await queue.stop().catch(String);
+  const [, refuge = ''] = /They are in (.*): mend this/.exec(String(message)) ?? [];
+  expect(JSON.parse(readFileSync(refuge, 'utf8'))).toMatchObject([{ body: 'precious' }]);
+  rmSync(dirname(refuge), { recursive: true });
+  const file = join(folder(), 'messages.json');
+  writeFileSync(file, '[{"bo');
+  await expect(keep(file, 'damaged')).rejects.toThrow(
+    /messages.json is damaged.*no other data depends on it/,
+  );
+  expect(readFileSync(file, 'utf8')).toBe('[{"bo');
 });
 
 describe('an event source', () => {
@@ -79,16 +131,17 @@ describe('an event source', () => {
       },
     };
     const target = {
-      reserve: (count: number) => reserved.push(count),
-      async invoke({ Records }: SQSEvent) {
-        const payload = await handler(Records);
-        return payload instanceof Error ? failed('Error', payload.message) : { ok: true, payload };
+      role: '',
+      reserve: (count: number) => void reserved.push(count),
+      async invoke(event: unknown) {
+        const payload = await handler((event as SQSEvent).Records);
+        return payload instanceof Error ? failed('Error', payload.message) : ({ ok: true, payload } as const);
       },
     };
     const services = { queues: queues.server, functions: { find: () => target } };
     const permissions = { requireRole: () => undefined };
-    const context = { stack: { region: 'eu-central-1' }, services, permissions } as unknown as StackContext;
-    const sources = startEventSources({ resources: new Map([['M', mapping]]), outputs: {} }, context);
+    const context = { stack: { name: '', region: 'eu-central-1' }, services, permissions };
+    const sources = startEventSources(new Map([['M', mapping]]), context);
     const stop = () => Promise.all(sources.map((source) => source.stop()));
     stops.push(stop);
     return stop;

@@ -1,14 +1,34 @@
 import { rmSync } from 'node:fs';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { arn, resourceHash } from '../../assembly/manifest';
+import type { Cleanup } from '../../cleanup';
+import type { Logs } from '../../logs';
 import type { Postgres } from '../../postgres/postgres';
-import type { LocalResource, ResourceRequest, StackContext } from '../cloudformation/deployment';
+import type { EnvironmentFolder } from '../../state/paths';
+import type { Permissions } from '../iam/permissions';
+import type { LocalResource, ResourceRequest, ResourceTypes, StackIdentity } from '../resource';
+import type { LocalCertificate } from './certificate';
+import type { DatabaseTarget } from './data-api-service';
 import { startDatabaseEndpoint } from './endpoint';
 
-/** `AWS::RDS::DBCluster`: a PostgreSQL with only the endpoints that the template enables. */
-export async function createCluster(
+interface Context {
+  readonly stack: StackIdentity;
+  readonly folder: Pick<EnvironmentFolder, 'customResourcesFile' | 'messagesFile'>;
+  readonly postgres: Promise<Postgres>;
+  readonly certificate: LocalCertificate;
+  readonly services: {
+    /** By ARN. */
+    readonly clusters: Map<string, Pick<DatabaseTarget, 'host' | 'port' | 'database'>>;
+  };
+  readonly permissions: Pick<Permissions, 'authorize' | 'findAccessKey'>;
+  readonly logs: Pick<Logs, 'write'>;
+  readonly cleanup: Cleanup;
+}
+
+/** A PostgreSQL with only the endpoints that the template enables. */
+async function createCluster(
   { logicalId, properties }: ResourceRequest,
-  context: StackContext,
+  context: Context,
 ): Promise<LocalResource> {
   const { stack, folder, services, permissions, cleanup } = context;
   const { DBClusterIdentifier = `${stack.name}-${logicalId}`, MasterUserPassword: password } = properties;
@@ -54,6 +74,8 @@ export async function createCluster(
     },
   };
 }
+
+export const rdsResources: ResourceTypes<Context> = { 'AWS::RDS::DBCluster': ['*', createCluster] };
 
 /**
  * Initializes a PostgreSQL like a new Aurora cluster: the role `rds_iam`, one database, and its owner, who may create

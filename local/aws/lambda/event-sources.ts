@@ -1,12 +1,60 @@
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
+import type { Permissions } from '../iam/permissions';
+import type { DeployedResources, StackIdentity } from '../resource';
 import type { QueueServer, ReceivedMessage } from '../sqs/queues';
+import type { LocalFunction } from './function';
 import type { InvocationResult } from './instance';
+
+interface EventSourceContext {
+  readonly stack: StackIdentity;
+  readonly services: {
+    readonly queues: Pick<QueueServer, 'consume'>;
+    readonly functions: {
+      find(nameOrArn: string): Pick<LocalFunction, 'invoke' | 'reserve'> & { readonly role: string };
+    };
+  };
+  readonly permissions: Pick<Permissions, 'requireRole'>;
+}
+
+/**
+ * Starts a stack's enabled event sources: queues that trigger functions.
+ *
+ * @throws Error if a function's role may not read its queue; Lambda rejects such an event source:
+ * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
+ * @throws Error for a mapping whose function cannot report failed messages, which is not supported
+ */
+export function startEventSources(
+  resources: DeployedResources,
+  { stack, services: { queues, functions }, permissions }: EventSourceContext,
+): readonly EventSource[] {
+  const actions = ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'];
+  const sources = [...resources.values()]
+    .filter(({ type, properties }) => type.endsWith('::EventSourceMapping') && properties.Enabled !== false)
+    .map(({ logicalId, properties }) => {
+      const { EventSourceArn: queueArn, FunctionName, BatchSize, ScalingConfig } = properties;
+      const responseTypes = String(properties.FunctionResponseTypes);
+      if (responseTypes !== 'ReportBatchItemFailures') {
+        throw new Error(
+          `${logicalId}: FunctionResponseTypes ${responseTypes} is not supported on this machine.`,
+        );
+      }
+      const { role, invoke, reserve } = functions.find(FunctionName);
+      permissions.requireRole(logicalId, role, actions, queueArn);
+      reserve(ScalingConfig.MaximumConcurrency);
+      return {
+        ...{ queues, queueArn, region: stack.region, invoke },
+        batchSize: BatchSize,
+        maximumConcurrency: ScalingConfig.MaximumConcurrency,
+      };
+    });
+  return sources.map(startEventSource);
+}
 
 /**
  * A queue that triggers a function: `AWS::Lambda::EventSourceMapping`.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-parameters.html
  */
-export interface EventSourceOptions {
+interface EventSourceOptions {
   readonly queues: Pick<QueueServer, 'consume'>;
   readonly queueArn: string;
   readonly region: string;
@@ -17,10 +65,10 @@ export interface EventSourceOptions {
   invoke(event: SQSEvent): Promise<InvocationResult>;
 }
 
-export type EventSource = ReturnType<typeof startEventSource>;
+type EventSource = ReturnType<typeof startEventSource>;
 
 /** Polls a queue, one poll at a time, and invokes the function, which reports failed messages, for each batch. */
-export function startEventSource(options: EventSourceOptions) {
+function startEventSource(options: EventSourceOptions) {
   const queue = options.queues.consume(options.queueArn, options.batchSize);
   const running = new Set<Promise<void>>();
   let isStopped = false;

@@ -1,0 +1,31 @@
+import { LOCAL_ACCOUNT_ID, physicalName } from '../../assembly/manifest';
+import { placeholder, type ResourceTypes, type StackIdentity } from '../resource';
+import type { Permissions } from './permissions';
+
+const roleArn = (name: string): string => `arn:aws:iam::${LOCAL_ACCOUNT_ID}:role/${name}`;
+
+export const iamResources: ResourceTypes<{
+  readonly stack: StackIdentity;
+  readonly permissions: Pick<Permissions, 'attachToRole'>;
+}> = {
+  'AWS::IAM::Role': [
+    'AssumeRolePolicyDocument Description ManagedPolicyArns Policies Tags',
+    ({ logicalId, properties }, { stack, permissions }) => {
+      const name = physicalName(stack, logicalId);
+      for (const { PolicyDocument } of properties.Policies ?? []) {
+        permissions.attachToRole(roleArn(name), PolicyDocument, logicalId);
+      }
+      return { ref: name, attributes: { Arn: roleArn(name) } };
+    },
+  ],
+  'AWS::IAM::Policy': [
+    'PolicyDocument PolicyName Roles',
+    (request, context) => {
+      const { logicalId, properties } = request;
+      for (const name of properties.Roles) {
+        context.permissions.attachToRole(roleArn(name), properties.PolicyDocument, logicalId);
+      }
+      return placeholder(request, context);
+    },
+  ],
+};

@@ -1,0 +1,108 @@
+import { arn, physicalName, resourceHash, type Stack } from '../../assembly/manifest';
+import type { Cleanup } from '../../cleanup';
+import type { Logs } from '../../logs';
+import type { Permissions } from '../iam/permissions';
+import { type LocalResource, placeholder, type ResourceRequest, type ResourceTypes } from '../resource';
+import { type LocalFunction, startFunction } from './function';
+import type { Runtime } from './instance';
+
+/** A function of a stack. */
+export interface StackFunction extends LocalFunction {
+  /** ARN. */
+  readonly role: string;
+  /** As in the template. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+interface Context {
+  readonly stack: Pick<Stack, 'name' | 'region' | 'assets'>;
+  readonly services: {
+    readonly functions: { add(added: StackFunction): void };
+    readonly variables: Readonly<Record<string, string>>;
+  };
+  readonly permissions: Pick<Permissions, 'addFunction' | 'attachToResource' | 'requireRole'>;
+  /** Override the template's variables of the same name. */
+  readonly ownVariables: Readonly<Record<string, string>>;
+  readonly logs: Pick<Logs, 'writeFunction'>;
+  readonly runtime: Runtime | undefined;
+  readonly cleanup: Cleanup;
+}
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions */
+const networkInterfaceActions = [
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:UnassignPrivateIpAddresses',
+];
+
+function createFunction({ logicalId, properties }: ResourceRequest, context: Context): LocalResource {
+  const { stack, services, permissions, ownVariables, logs, runtime, cleanup } = context;
+  // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html
+  const { Code, Handler, Role, LoggingConfig, Environment, Timeout = 3, MemorySize = 128 } = properties;
+  const bundleDirectory = stack.assets.get(Code.S3Key);
+  if (!bundleDirectory) throw new Error(`${logicalId}: only functions with asset code are supported.`);
+  const variables: Readonly<Record<string, string>> = Environment?.Variables ?? {};
+  const hash = resourceHash(stack, logicalId);
+  const accessKey = {
+    accessKeyId: `LOCAL${hash.slice(0, 15).toUpperCase()}`,
+    secretAccessKey: hash.slice(15, 55),
+    sessionToken: 'local',
+  };
+  const started = startFunction({
+    name: physicalName(stack, logicalId),
+    region: stack.region,
+    bundleDirectory,
+    handler: Handler,
+    environment: {
+      ...services.variables,
+      AWS_ACCESS_KEY_ID: accessKey.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: accessKey.secretAccessKey,
+      AWS_SESSION_TOKEN: accessKey.sessionToken,
+      ...Object.fromEntries(
+        Object.entries(variables).map(([name, value]) => [name, ownVariables[name] ?? String(value)]),
+      ),
+    },
+    timeoutSeconds: Timeout,
+    memoryMiB: MemorySize,
+    runtime,
+    onLog: (line) => logs.writeFunction(logicalId, line),
+  });
+  cleanup.add(() => started.stop());
+  if (LoggingConfig) {
+    const stream = arn(stack, 'logs', `log-group:${LoggingConfig.LogGroup}:log-stream:local`);
+    permissions.requireRole(logicalId, Role, ['logs:CreateLogStream', 'logs:PutLogEvents'], stream);
+  }
+  // Checks only its presence: security groups do not exist locally.
+  if ('VpcConfig' in properties) permissions.requireRole(logicalId, Role, networkInterfaceActions, '*');
+  permissions.addFunction(accessKey, Role);
+  services.functions.add({ ...started, role: Role, variables });
+  return { ref: started.name, attributes: { Arn: started.arn } };
+}
+
+export const lambdaResources: ResourceTypes<Context> = {
+  'AWS::Lambda::Function': [
+    'Architectures Code Description Environment Handler LoggingConfig MemorySize Role Runtime Tags Timeout VpcConfig',
+    createFunction,
+  ],
+  // Started once all resources exist.
+  'AWS::Lambda::EventSourceMapping': [
+    'BatchSize Enabled EventSourceArn FunctionName FunctionResponseTypes ScalingConfig Tags',
+    placeholder,
+  ],
+  'AWS::Lambda::Permission': [
+    'Action FunctionName Principal SourceArn',
+    (request, context) => {
+      const { Action, FunctionName, Principal, SourceArn } = request.properties;
+      // https://docs.aws.amazon.com/lambda/latest/dg/access-control-resource-based.html
+      const statement = {
+        ...{ Effect: 'Allow', Action, Resource: FunctionName, Principal: { Service: Principal } },
+        Condition: { ArnLike: { 'aws:SourceArn': SourceArn } },
+      };
+      context.permissions.attachToResource(FunctionName, { Statement: [statement] }, request.logicalId);
+      return placeholder(request, context);
+    },
+  ],
+};

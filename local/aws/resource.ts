@@ -1,0 +1,43 @@
+import { arn, physicalName, type Stack, type TemplateObject } from '../assembly/manifest';
+
+/** A resource to create, after those that it refers to. */
+export interface ResourceRequest {
+  readonly logicalId: string;
+  readonly type: string;
+  /** Resolved on read: unread ones may refer to resources that do not exist locally. */
+  readonly properties: TemplateObject;
+}
+
+/** A local resource. */
+export interface LocalResource {
+  /** The value of `Ref`. */
+  readonly ref: string;
+  /** The values of `Fn::GetAtt`. */
+  readonly attributes: TemplateObject;
+}
+
+export type DeployedResource = ResourceRequest & LocalResource;
+export type DeployedResources = ReadonlyMap<string, DeployedResource>;
+
+/** What every resource knows of its stack. */
+export type StackIdentity = Pick<Stack, 'name' | 'region'>;
+
+/** Creates each type of resource; lists its supported properties, including those without effect here (`*`: any). */
+export type ResourceTypes<Context> = Readonly<
+  Record<
+    string,
+    readonly [
+      properties: string,
+      create: (request: ResourceRequest, context: Context) => LocalResource | Promise<LocalResource>,
+    ]
+  >
+>;
+
+/** A name and an ARN, for resources without effect locally or read once all resources exist. */
+export function placeholder(
+  { logicalId, type }: ResourceRequest,
+  { stack }: { readonly stack: StackIdentity },
+): LocalResource {
+  const name = physicalName(stack, logicalId);
+  return { ref: name, attributes: { Arn: arn(stack, String(type.split('::')[1]).toLowerCase(), name) } };
+}

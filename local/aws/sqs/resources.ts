@@ -1,0 +1,37 @@
+import { arn, physicalName } from '../../assembly/manifest';
+import type { Permissions } from '../iam/permissions';
+import { placeholder, type ResourceTypes, type StackIdentity } from '../resource';
+import type { QueueServer } from './queues';
+
+export const sqsResources: ResourceTypes<{
+  readonly stack: StackIdentity;
+  readonly permissions: Pick<Permissions, 'attachToResource'>;
+  readonly services: { readonly queues: Pick<QueueServer, 'createQueue'> };
+}> = {
+  // Not encrypted: queues are not stored.
+  'AWS::SQS::Queue': [
+    'MaximumMessageSize MessageRetentionPeriod RedrivePolicy SqsManagedSseEnabled Tags VisibilityTimeout',
+    ({ logicalId, properties }, { stack, services }) => {
+      const name = physicalName(stack, logicalId);
+      const { Tags: _, SqsManagedSseEnabled: __, ...attributes } = properties;
+      const texts = Object.entries(attributes).map(([attribute, value]) => [
+        attribute,
+        typeof value === 'object' ? JSON.stringify(value) : String(value),
+      ]);
+      const options = { name, region: stack.region, attributes: Object.fromEntries(texts) };
+      const { url, arn } = services.queues.createQueue(options);
+      return { ref: url, attributes: { Arn: arn, QueueName: name, QueueUrl: url } };
+    },
+  ],
+  'AWS::SQS::QueuePolicy': [
+    'PolicyDocument Queues',
+    (request, context) => {
+      const { logicalId, properties } = request;
+      for (const url of properties.Queues) {
+        const queueArn = arn(context.stack, 'sqs', url.split('/').at(-1));
+        context.permissions.attachToResource(queueArn, properties.PolicyDocument, logicalId);
+      }
+      return placeholder(request, context);
+    },
+  ],
+};

@@ -1,0 +1,159 @@
+import { mkdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Stack } from './assembly/manifest';
+import { readApi } from './aws/api-gateway/api';
+import { openApis } from './aws/api-gateway/gateway';
+import type { StackContext } from './aws/cloudformation/context';
+import { deployStack } from './aws/cloudformation/deployment';
+import { createResource } from './aws/cloudformation/resource-types';
+import { checkRules } from './aws/events/rules';
+import type { Permissions } from './aws/iam/permissions';
+import { startEventSources } from './aws/lambda/event-sources';
+import { failed, type Runtime } from './aws/lambda/instance';
+import type { LocalCertificate } from './aws/rds/certificate';
+import type { Services } from './aws/services';
+import { Cleanup } from './cleanup';
+import { openLogs } from './logs';
+import { startPostgres } from './postgres/postgres';
+import { provideDatabaseFolder } from './restore';
+import { StartError } from './start-error';
+import type { State } from './state/lock';
+
+/** What the environments of one start share. */
+export interface Shared {
+  readonly state: State;
+  /** Progress, and problems of running environments, such as an error that a function logged. */
+  readonly log: { step(line: string): void; problem(line: string): void };
+  /** Aborts the start. */
+  readonly signal: AbortSignal;
+  /** Called if an environment cannot go on: its PostgreSQL has exited, or a log cannot be written. */
+  readonly onFailure: (error: Error) => void;
+  readonly cleanup: Cleanup;
+}
+
+/** An environment whose logs are open, whose PostgreSQL is starting, and whose APIs have addresses. */
+export type OpenedEnvironment = Awaited<ReturnType<typeof openEnvironment>>;
+
+/**
+ * Opens an environment before any resource of any environment is created: functions need its addresses, and dashboards
+ * link to each other.
+ *
+ * @param portOf returns the port for an API's stage; 0: any free one
+ */
+export async function openEnvironment(stack: Stack, portOf: (stageName: string) => number, shared: Shared) {
+  const { state, log, signal, onFailure, cleanup } = shared;
+  const { environment } = stack;
+  const folder = state.environment(environment);
+  for (const each of [folder.keysDirectory, folder.logsDirectory]) mkdirSync(each, { recursive: true });
+  let isStarting = true;
+  const waits = new Set<string>();
+  const logs = openLogs(folder.logsDirectory, {
+    onError: (name, message) => log.problem(`${environment}, ${name}: ${message}`),
+    onWarning(name, message) {
+      const wait = `${environment} waits, ${name}: ${message}`;
+      if (isStarting && !waits.has(wait)) log.step(wait);
+      waits.add(wait);
+    },
+    onFailure,
+  });
+  cleanup.add(() => logs.close());
+  const startDatabase = async () =>
+    startPostgres({
+      directory: await provideDatabaseFolder(stack, state, log.step, signal),
+      signal,
+      onLog: (line) => logs.write('postgresql', line),
+      onUnexpectedEnd: (how) => {
+        const file = `${folder.logsDirectory}/postgresql.log`;
+        onFailure(new StartError(`PostgreSQL of ${environment} exited unexpectedly (${how}). Log: ${file}`));
+      },
+    });
+  const postgres = startDatabase().catch((error: Error) => {
+    throw new StartError(`${environment}: ${error.message}`);
+  });
+  // Reported at once: nothing may await it yet.
+  postgres.catch(onFailure);
+  cleanup.add(() =>
+    postgres.then(
+      (started) => started.stop(),
+      () => undefined,
+    ),
+  );
+  const apis = await openApis(stack, portOf, cleanup);
+  return {
+    ...{ stack, folder, logs, postgres, apis },
+    /** Stops before what the environments share. */
+    cleanup: new Cleanup(),
+    /** Warnings of functions are no longer steps of the start. */
+    started: () => {
+      isStarting = false;
+    },
+  };
+}
+
+/** The parts that all environments use. */
+export interface Parts {
+  readonly permissions: Permissions;
+  readonly services: Services;
+  readonly certificate: LocalCertificate;
+  readonly runtime: Runtime | undefined;
+}
+
+/** Creates an environment's resources, then accepts requests and messages. */
+export async function startEnvironment(
+  { apis, started, ...opened }: OpenedEnvironment,
+  others: readonly OpenedEnvironment[],
+  parts: Parts,
+  { state, log, signal }: Shared,
+) {
+  const { stack, folder, logs, cleanup } = opened;
+  const { permissions, services, certificate } = parts;
+  const dashboards = others.map((other) => {
+    const { environment, title } = other.stack;
+    return { environment, title, url: other.apis.urls.dashboard ?? '' };
+  });
+  const context: StackContext = {
+    ...{ ...opened, ...parts },
+    ownVariables: {
+      DATABASE_CERTIFICATE_AUTHORITIES: certificate.certFile,
+      OTHER_DASHBOARDS: JSON.stringify(dashboards),
+    },
+  };
+  const { resources, outputs } = await deployStack(
+    stack,
+    (request) => {
+      signal.throwIfAborted();
+      return createResource(request, context);
+    },
+    services.secrets.valueOf,
+    apis.localize,
+  );
+  checkRules(resources, permissions);
+  for (const [logicalId, gateway] of apis.gateways) {
+    gateway.serve({
+      api: readApi(resources, logicalId),
+      findFunction: (functionArn, sourceArn) => {
+        const refusal = permissions.authorizeService('apigateway.amazonaws.com', functionArn, sourceArn);
+        if (refusal === undefined) return services.functions.find(functionArn);
+        logs.write('access', refusal);
+        return { invoke: async () => failed('AccessDeniedException', refusal) };
+      },
+      region: stack.region,
+    });
+  }
+  const queues = [...resources.values()].filter(({ type }) => type === 'AWS::SQS::Queue');
+  services.queues.keep(
+    folder.messagesFile,
+    queues.map(({ attributes }) => attributes.QueueName),
+    state.isHeld,
+  );
+  const eventSources = startEventSources(resources, context);
+  // Running requests and messages have a second to complete before their functions stop.
+  cleanup.add(async () => {
+    const stopped = Promise.all(eventSources.map((source) => source.stop()));
+    const closed = [...apis.gateways.values()].map((gateway) => gateway.close());
+    await Promise.all([...closed, Promise.race([stopped, sleep(1_000, undefined, { ref: false })])]);
+  });
+  started();
+  log.step(`Started ${stack.environment}: ${outputs.ApiBaseUrl}`);
+  return { stack, outputs, postgres: await opened.postgres };
+}
