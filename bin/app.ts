@@ -1,9 +1,9 @@
 import './node-version';
 import './uncaught';
 import { printable } from '../domain/printable';
-import { readAccounts } from '../lib/accounts';
 import { createApp } from '../lib/app';
 import { environments } from '../lib/environments';
+import { readAccounts } from '../lib/target-accounts';
 
 createApp({
   accounts: readAccounts(

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { boundariesOf, ResidencyPlugin } from './checks/residency/plugin';
 import { addRulePacks } from './checks/rule-packs';
-import type { Environment } from './environment';
+import type { Environment } from './environment/schema';
 import { developerEnvironment, environments as table } from './environments';
 import { RegionStack } from './stacks/region-stack';
 import { StandbyStack } from './stacks/standby-stack';

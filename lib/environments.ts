@@ -1,12 +1,7 @@
-import {
-  type Environment,
-  InvalidInput,
-  stacksOf,
-  type TableStack,
-  validateEnvironments,
-} from './environment';
+import { InvalidInput } from './environment/messages';
+import { validateEnvironments } from './environment/rules';
+import { type Environment, stacksOf, type TableStack } from './environment/schema';
 
-export { accountVariable, readAccounts } from './accounts';
 export {
   type AdoptedElasticIp,
   accessTokenLifetime,
@@ -15,7 +10,8 @@ export {
   restoreSuffix,
   stacksOf,
   type TableStack,
-} from './environment';
+} from './environment/schema';
+export { accountVariable, readAccounts } from './target-accounts';
 
 const support = {
   contact: 'webhooks@wallet-infrastructure.example',

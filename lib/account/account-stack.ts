@@ -11,7 +11,7 @@ import {
 import type { Construct } from 'constructs';
 import { githubEnvironments, type RoleKind, roleName, trustedJobs } from '../../domain/workflow-roles';
 import { acknowledgePermissions } from '../checks/acknowledgements';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/schema';
 import { withStableLogicalId } from '../stable-logical-id';
 import { permissionsOf } from './permissions';
 import type { AccountSettings } from './settings';

@@ -1,7 +1,7 @@
 import { Aws } from 'aws-cdk-lib';
 import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import { planFolder, planPrefix, type RoleKind } from '../../domain/workflow-roles';
-import { type Environment, stacksOf } from '../environment';
+import { type Environment, stacksOf } from '../environment/schema';
 
 interface Permission extends PolicyStatementProps {
   readonly actions: string[];

@@ -1,4 +1,5 @@
-import { InvalidInput, isRegion, regionRemedy } from '../environment';
+import { InvalidInput, regionRemedy } from '../environment/messages';
+import { isRegion } from '../environment/schema';
 import { environments as table } from '../environments';
 
 export type AccountSettings = ReturnType<typeof readAccountSettings>;

@@ -14,7 +14,7 @@ import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { decisionSeconds } from '../../lambda/authorize-request/variables';
 import { acknowledge } from '../checks/acknowledgements';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/schema';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import { addGatewayResponses, deprecationHeaders, staticValues } from './gateway-responses';
 import { regionalRestApi } from './regional-rest-api';

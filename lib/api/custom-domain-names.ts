@@ -10,7 +10,7 @@ import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
 import { acknowledge } from '../checks/acknowledgements';
-import type { DomainNames } from '../environment';
+import type { DomainNames } from '../environment/schema';
 
 export interface CustomDomainNamesProps {
   readonly domainNames: DomainNames;

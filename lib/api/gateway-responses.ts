@@ -1,5 +1,5 @@
 import { type GatewayResponse, ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
-import type { Deprecation } from '../environment';
+import type { Deprecation } from '../environment/schema';
 
 /**
  * The gateway's request id. Not `$context.requestId`: "Clients can override this request ID. We

@@ -12,7 +12,7 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../checks/acknowledgements';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/schema';
 
 export interface RegionalRestApiProps {
   readonly environment: Environment;

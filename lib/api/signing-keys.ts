@@ -2,7 +2,7 @@ import { CustomResource, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/schema';
 import { DeploymentProvider } from '../functions/deployment-provider';
 import { HandlerFunction } from '../functions/handler-function';
 import { withStableLogicalId } from '../stable-logical-id';

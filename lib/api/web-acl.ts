@@ -3,7 +3,7 @@ import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/schema';
 
 export interface WebAclProps {
   readonly environment: Environment;

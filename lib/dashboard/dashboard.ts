@@ -7,7 +7,7 @@ import { type Api, signatureHeaders } from '../api/api';
 import { addGatewayResponses, deprecationHeaders } from '../api/gateway-responses';
 import { regionalRestApi } from '../api/regional-rest-api';
 import { acknowledge } from '../checks/acknowledgements';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/schema';
 import { HandlerFunction } from '../functions/handler-function';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import { dashboardPage, securityHeaders } from './page';

@@ -8,7 +8,7 @@ import { CfnSecretTargetAttachment, type ISecret } from 'aws-cdk-lib/aws-secrets
 import { Construct } from 'constructs';
 import type { DatabaseRole } from '../../lambda/database/variables';
 import { acknowledge } from '../checks/acknowledgements';
-import { type Environment, type RestoreSource, restoreSuffix, type Standby } from '../environment';
+import { type Environment, type RestoreSource, restoreSuffix, type Standby } from '../environment/schema';
 import { ClosedSecurityGroup } from '../network/closed-security-group';
 import { withStableLogicalId } from '../stable-logical-id';
 import { createSecret } from './secrets';

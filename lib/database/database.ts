@@ -12,7 +12,8 @@ import {
   databaseRoles,
   type locationVariables,
 } from '../../lambda/database/variables';
-import { type Environment, InvalidEnvironment } from '../environment';
+import { InvalidEnvironment } from '../environment/messages';
+import type { Environment } from '../environment/schema';
 import type { BundleOptions } from '../functions/bundles';
 import type { FunctionNetwork, HandlerFunction } from '../functions/handler-function';
 import { DatabaseCluster, databaseName, databaseSubnets } from './cluster';

@@ -8,7 +8,7 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { databaseRoles } from '../../lambda/database/variables';
 import { irreversibleMigrations } from '../checks/migrations';
-import { type Environment, restoreSuffix } from '../environment';
+import { type Environment, restoreSuffix } from '../environment/schema';
 import { DeploymentProvider } from '../functions/deployment-provider';
 import { type FunctionNetwork, HandlerFunction } from '../functions/handler-function';
 import { ClosedSecurityGroup } from '../network/closed-security-group';

@@ -1,4 +1,4 @@
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/schema';
 
 /** What the policies are for. */
 export interface GuardedAccount {

@@ -1,6 +1,7 @@
-import { accountVariable, readAccounts } from '../accounts';
-import { type Environment, InvalidInput } from '../environment';
+import { InvalidInput } from '../environment/messages';
+import type { Environment } from '../environment/schema';
 import { environments as table } from '../environments';
+import { accountVariable, readAccounts } from '../target-accounts';
 import type { GuardedAccount } from './policies';
 
 /**

@@ -11,7 +11,7 @@ import { type DeliveryMetric, deliveryMetrics } from '../../lambda/deliver-webho
 import type { Api } from '../api/api';
 import { webAclMetricName } from '../api/web-acl';
 import type { Dashboard } from '../dashboard/dashboard';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/schema';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import type { Webhooks } from '../webhooks/webhooks';
 import type { AlarmRow } from './alarms';

@@ -14,7 +14,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/schema';
 import type { OperationsKey } from './operations-key';
 
 /** CloudWatch's settings. Unless set: one period, `>=` the threshold, missing data is not breaching. */

@@ -3,7 +3,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/schema';
 import { withStableLogicalId } from '../stable-logical-id';
 
 /** Encrypts every log group of the stack and its alarms' topic. Retained, because some log groups are. */

@@ -8,7 +8,7 @@ import {
 } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
-import type { AdoptedElasticIp, Environment } from '../environment';
+import type { AdoptedElasticIp, Environment } from '../environment/schema';
 
 export interface WebhookOriginProps {
   readonly environment: Environment;

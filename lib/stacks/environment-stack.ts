@@ -4,7 +4,7 @@ import { CfnKey, Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct, IConstruct } from 'constructs';
 import type { OutputName } from '../../domain/outputs';
 import { acknowledgeOnEach } from '../checks/acknowledgements';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/schema';
 
 export interface EnvironmentStackProps {
   readonly environment: Environment;

@@ -13,7 +13,7 @@ import { Dashboard } from '../dashboard/dashboard';
 import { Database } from '../database/database';
 import { DatabaseFunction } from '../database/database-function';
 import { SchemaMigration } from '../database/schema-migration';
-import { accessTokenLifetime, type Environment } from '../environment';
+import { accessTokenLifetime, type Environment } from '../environment/schema';
 import { HandlerFunction } from '../functions/handler-function';
 import { Monitoring } from '../monitoring/monitoring';
 import { OperationsKey } from '../monitoring/operations-key';

@@ -1,6 +1,6 @@
 import { Construct } from 'constructs';
 import { DatabaseCluster } from '../database/cluster';
-import type { Environment, Standby } from '../environment';
+import type { Environment, Standby } from '../environment/schema';
 import { standbyReplication } from '../monitoring/alarm-table';
 import { Alarms } from '../monitoring/alarms';
 import { OperationsKey } from '../monitoring/operations-key';

@@ -11,7 +11,7 @@ import * as deliverWebhook from '../../lambda/deliver-webhook/variables';
 import * as fanOutEvent from '../../lambda/fan-out-event/variables';
 import { DatabaseFunction, type DatabaseFunctionProps } from '../database/database-function';
 import type { SchemaMigration } from '../database/schema-migration';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/schema';
 import type { FunctionNetwork, HandlerFunction } from '../functions/handler-function';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import { withStableLogicalId } from '../stable-logical-id';

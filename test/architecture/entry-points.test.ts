@@ -10,7 +10,7 @@ it('every entry point checks the version of Node.js first, then reports uncaught
 it.each([
   [
     'only the message for an invalid row',
-    "require('./lib/environment').validateEnvironments([])",
+    "require('./lib/environment/rules').validateEnvironments([])",
     /^error: environments is \[\]\. Give a list with at least one environment\.\n$/,
   ],
   ['the stack trace of a bug', "Promise.reject(new Error('a bug'))", /^Error: a bug\n {4}at /],

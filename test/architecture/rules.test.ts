@@ -65,7 +65,7 @@ const rules: readonly Rule[] = [
       ['lambda/shared/a.ts', "import { x } from '../../lib/environments';"],
       ['lib/api/api.ts', "import { problems } from '../../lambda/shared/problems';"],
       ['lib/app.ts', "import '../bin/app';"],
-      ['cli/callers/token.ts', "import { Environment } from '../../lib/environment';"],
+      ['cli/callers/token.ts', "import { Environment } from '../../lib/environment/schema';"],
       ['local/region.ts', "import { environments } from '../lib/environments';"],
       ['dashboard/verify.ts', "import { environments } from '../lib/environments';"],
       ['.ci/diff-report.ts', "import { createApp } from '../lib/app';"],

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { type DatabaseRole, databaseRoles } from '../../lambda/database/variables';
 import { certificateAuthorities } from '../../lib/database/database';
-import { restoreSuffix } from '../../lib/environment';
+import { restoreSuffix } from '../../lib/environment/schema';
 import { environments } from '../../lib/environments';
 import { withDataApi, withDirectAccess } from '../support/rows';
 import { type Resource, type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks';

@@ -1,4 +1,4 @@
-import { validateEnvironments } from '../../lib/environment';
+import { validateEnvironments } from '../../lib/environment/rules';
 import { developerEnvironment, environmentNamed, environments } from '../../lib/environments';
 import { stackOf, withApp } from '../support/stacks';
 

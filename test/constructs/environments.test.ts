@@ -1,9 +1,6 @@
-import {
-  type Environment,
-  InvalidEnvironment,
-  restoreSuffix,
-  validateEnvironments,
-} from '../../lib/environment';
+import { InvalidEnvironment } from '../../lib/environment/messages';
+import { validateEnvironments } from '../../lib/environment/rules';
+import { type Environment, restoreSuffix } from '../../lib/environment/schema';
 
 const eu = {
   name: 'eu',

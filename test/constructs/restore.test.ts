@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Environment, type RestoreSource, restoreSuffix } from '../../lib/environment';
+import { type Environment, type RestoreSource, restoreSuffix } from '../../lib/environment/schema';
 import { restored, withoutSla, withStandby } from '../support/rows';
 import { type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
 

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApp } from '../../lib/app';
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/schema';
 import { readAssembly } from '../../local/assembly/manifest';
 import { removePostgres } from '../../local/postgres/postgres';
 import { type Local, startLocal } from '../../local/start';

@@ -1,4 +1,4 @@
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/schema';
 import { environments } from '../../lib/environments';
 import { GuardrailsStack } from '../../lib/guardrails/guardrails-stack';
 import {

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { AccountStack } from '../../lib/account/account-stack';
 import { readAccountSettings } from '../../lib/account/settings';
 import { commandLineContext } from '../../lib/app';
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/schema';
 import type { GuardedAccount } from '../../lib/guardrails/policies';
 import { readDocuments } from '../support/documents';
 import { environmentsWithEveryOption, synthesizeEveryStack, withTemporaryFolder } from '../support/stacks';

@@ -1,4 +1,9 @@
-import { type Environment, type RestoreSource, restoreSuffix, type Standby } from '../../lib/environment';
+import {
+  type Environment,
+  type RestoreSource,
+  restoreSuffix,
+  type Standby,
+} from '../../lib/environment/schema';
 import { environments } from '../../lib/environments';
 
 /**

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { type CreateAppOptions, createApp } from '../../lib/app';
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/schema';
 import { environments as table } from '../../lib/environments';
 import { oncePerRun } from './once-per-run';
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { statefulTypes } from '../../cli/deployments/stateful-types';
-import { type Environment, stacksOf } from '../../lib/environment';
+import { type Environment, stacksOf } from '../../lib/environment/schema';
 import { environments as table } from '../../lib/environments';
 import { synthesizeEveryStack } from './stacks';
 

@@ -6,7 +6,7 @@ import type {
   PolicyValidationStack,
   PolicyViolation,
 } from 'aws-cdk-lib';
-import type { Environment } from '../../environment';
+import type { Environment } from '../../environment/schema';
 import { foreignRegion } from './regions';
 import { allowedValues, unreviewed } from './reviewed';
 import { dashboardContent, publicPolicy, publicSubnet, unreadable, webhookOrigin } from './rules';

@@ -2,7 +2,7 @@ import { cp, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Environment } from '../../../lib/environment';
+import type { Environment } from '../../../lib/environment/schema';
 import type { Postgres } from '../../../local/postgres/postgres';
 import { openTokenMaker } from '../../support/api';
 import { openLocalDatabase } from '../../support/local-database';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Environment } from '../../../lib/environment';
+import type { Environment } from '../../../lib/environment/schema';
 import { openTokenMaker, sendPatiently } from '../../support/api';
 import type { LocalEnvironment } from '../../support/local-environment';
 import type { Organization } from '../../support/organization';

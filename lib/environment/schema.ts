@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import * as v from 'valibot';
-import { defaultLifetimeSeconds } from '../lambda/authorize-request/variables';
+import { defaultLifetimeSeconds } from '../../lambda/authorize-request/variables';
+import { regionRemedy, residencyRemedy, zonesRemedy } from './messages';
 
 const optional = v.exactOptional;
 const flag = v.boolean('Write true or false.');
@@ -28,21 +29,17 @@ const list = <Item extends string>(isItem: (item: Item) => boolean, remedy: stri
     remedy,
   );
 const object = <Entries extends v.ObjectEntries>(entries: Entries) =>
-  v.strictObject(entries, 'Compare with the fields in lib/environment.ts.');
+  v.strictObject(entries, 'Compare with the fields in lib/environment/schema.ts.');
 
 /** The CDK's regions, without those of other partitions such as China. */
 const regions = RegionInfo.regions.filter(({ partition }) => partition === 'aws').map(({ name }) => name);
 export const isRegion = (value: string) => regions.includes(value);
-export const regionRemedy = 'such as eu-central-1. For a newer region, update aws-cdk-lib.';
 const region = where(isRegion, `Give the code of an AWS region, ${regionRemedy}`);
 const stackId = text(
   /^[A-Z][A-Za-z0-9]{2,40}$/,
   'Use a capital letter followed by 2 to 40 letters and digits.',
 );
-const zonesRemedy = 'Name 2 or 3 availability zones of the region, each once, such as eu-central-1a.';
 const zones = list<string>((zone) => /^[a-z0-9-]+[a-f]$/.test(zone), zonesRemedy);
-const areZonesOf = (names: readonly string[], ofRegion: string) =>
-  [2, 3].includes(names.length) && names.every((zone) => zone.slice(0, -1) === ofRegion);
 const vpcCidr = text(
   /^10\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.0\.0\/16$/,
   'Use a /16 block of 10.0.0.0/8, such as 10.10.0.0/16.',
@@ -56,7 +53,6 @@ const labels = list<string>(
   (label) => /^\d{4}-(0[1-9]|1[0-2])[a-z]?$/.test(label),
   'List the months of the keys, each once, such as 2026-11 or 2026-11b; the first one signs.',
 );
-const residencyRemedy = "List AWS region codes, each once, including the row's region.";
 const domainName = text(
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/,
   'Give a domain name in lowercase, without a trailing dot.',
@@ -142,7 +138,7 @@ const domainNames = object({
  * All differences between environments. Constructs branch on these properties and never on a name, so that an environment is
  * added or changed by editing `environments.ts`: docs/deploying.md.
  */
-const schema = object({
+export const schema = object({
   /** The environment's name on the command line and in its cluster's name. Never change it. */
   name: text(
     /^[a-z][a-z0-9-]{0,20}$/,
@@ -221,161 +217,6 @@ export type DomainNames = v.InferOutput<typeof domainNames>;
 export type AdoptedElasticIp = v.InferOutput<typeof adoptedElasticIp>;
 export type Deprecation = NonNullable<Environment['deprecation']>;
 export type RestoreSource = v.InferOutput<typeof restoreFrom>;
-
-const regionIn = (arn = '') => arn.split(':')[3];
-const requiredFor = ({ serviceLevelAgreement }: Partial<Environment>, value: string) =>
-  serviceLevelAgreement && `A service level agreement requires ${value}.`;
-
-/** Constraints between the fields of a row: the field to report, and its remedy if broken. Invalid fields are absent. */
-const relations: Record<string, (row: Partial<Environment>) => string | false | undefined> = {
-  residencyRegions: ({ residencyRegions, region }) =>
-    region && residencyRegions?.includes(region) === false && residencyRemedy,
-  zones: ({ zones, region }) => region && zones && !areZonesOf(zones, region) && zonesRemedy,
-  'deprecation.sunset': ({ deprecation }) =>
-    deprecation?.sunset && deprecation.sunset <= deprecation.since && 'Give a day after since.',
-  'database.capacity.maximum': ({ database }) =>
-    database && database.capacity.maximum < database.capacity.minimum && 'Use at least the minimum.',
-  'database.capacity.minimum': ({ database, serviceLevelAgreement, standby }) =>
-    database?.capacity.minimum === 0 &&
-    (serviceLevelAgreement || standby !== undefined) &&
-    'Use at least 0.5: with a service level agreement or a standby, a cluster must not pause.',
-  'database.pauseAfterMinutes': ({ database }) =>
-    database &&
-    (database.capacity.minimum === 0) !== (database.pauseAfterMinutes !== undefined) &&
-    'Set it if the minimum capacity is 0, and only then.',
-  'database.readers': (row) => row.database?.readers === 0 && requiredFor(row, 'at least 1'),
-  'database.backupRetentionDays': (row) =>
-    row.database && row.database.backupRetentionDays < 35 && requiredFor(row, '35'),
-  'database.deletionProtection': (row) =>
-    row.database?.deletionProtection === false && requiredFor(row, 'true'),
-  disposable: (row) => row.disposable && requiredFor(row, 'false'),
-  'database.replicaOf': ({ database: { replicaOf, restoreFrom } = {}, standby }) =>
-    replicaOf &&
-    (restoreFrom !== undefined || replicaOf === standby?.globalClusterIdentifier) &&
-    'Give the former global database; no standby may have the same one, and restoreFrom must be absent.',
-  'database.restoreFrom': ({ database: { restoreFrom } = {}, region }) => {
-    if (!restoreFrom || !region) return false;
-    const { snapshot, cluster, time } = restoreFrom;
-    const isRight = snapshot ? !cluster && !time && regionIn(snapshot) === region : cluster && time;
-    return !isRight && "Give either a snapshot in the row's region, or both cluster and time.";
-  },
-  alarmEmail: ({ alarmEmail, serviceLevelAgreement }) =>
-    alarmEmail &&
-    serviceLevelAgreement === false &&
-    'Remove it: without a service level agreement there are no alarms.',
-  'throttle.burst': ({ throttle }) =>
-    throttle && throttle.burst < throttle.requestsPerSecond && 'Use at least throttle.requestsPerSecond.',
-  'domainNames.hostedZone.name': ({ domainNames: { api, dashboard, hostedZone } = {} }) =>
-    hostedZone &&
-    ![api, dashboard].every((name) => `.${name}`.endsWith(`.${hostedZone.name}`)) &&
-    'Give the hosted zone that contains both names.',
-  'domainNames.certificateArn': ({ domainNames, region }) =>
-    region &&
-    domainNames &&
-    (domainNames.certificateArn
-      ? regionIn(domainNames.certificateArn) !== region
-      : !domainNames.hostedZone) &&
-    "Give a certificate in the row's region, or a hosted zone for the stack to create one.",
-  'webhookOrigin.reserve': ({ webhookOrigin }) =>
-    webhookOrigin?.adoptedReserve && !webhookOrigin.reserve && 'Set it to true: there is an adoptedReserve.',
-  'standby.region': ({ standby, region, residencyRegions }) =>
-    standby &&
-    (standby.region === region || residencyRegions?.includes(standby.region) === false) &&
-    'Use one of the residencyRegions other than the serving region.',
-  'standby.zones': ({ standby, zones }) =>
-    standby &&
-    zones &&
-    !(areZonesOf(standby.zones, standby.region) && standby.zones.length === zones.length) &&
-    `${zonesRemedy} Use as many as the environment has.`,
-  // The old cluster stays the primary of the old global database.
-  'standby.globalClusterIdentifier': ({ standby, database }) =>
-    database &&
-    standby?.globalClusterIdentifier.endsWith(restoreSuffix(database)) === false &&
-    `Append "${restoreSuffix(database)}": the restored cluster needs a new standby, docs/runbook.md#restore-to-a-point-in-time.`,
-};
-
-/** No two of these have the same value, in one row or in two. */
-const uniqueFields = [
-  'name',
-  'stackId',
-  'standby.stackId',
-  'vpcCidr',
-  'standby.vpcCidr',
-  'standby.globalClusterIdentifier',
-  'tokenIssuer',
-  'domainNames.api',
-  'domainNames.dashboard',
-  'adoptedElasticIp.allocationId',
-  'webhookOrigin.adoptedReserve.allocationId',
-];
-
-/** Invalid input from a deployer. The message states the fix and needs no stack trace. */
-export class InvalidInput extends Error {
-  override readonly name: string = 'InvalidInput';
-}
-
-export interface InvalidField {
-  /** Path, such as `eu.database.capacity.minimum`. */
-  readonly field: string;
-  readonly value: unknown;
-  readonly remedy: string;
-}
-
-/** Names each wrong field of the table, its value and the fix. */
-export class InvalidEnvironment extends InvalidInput {
-  override readonly name = 'InvalidEnvironment';
-  constructor(readonly fields: readonly InvalidField[]) {
-    const lines = fields.map(
-      ({ field, value, remedy }) => `${field} is ${JSON.stringify(value) ?? 'missing'}. ${remedy}`,
-    );
-    super(lines.join('\n'));
-  }
-}
-
-/** Checks each row, then what must differ between rows. @throws InvalidEnvironment with every wrong field */
-export function validateEnvironments(table: unknown): readonly Environment[] {
-  if (!Array.isArray(table) || table.length === 0) {
-    const remedy = 'Give a list with at least one environment.';
-    throw new InvalidEnvironment([{ field: 'environments', value: table, remedy }]);
-  }
-  const wrong = table.flatMap(wrongFieldsOf);
-  const found = wrong.length > 0 ? wrong : repetitionsIn(table);
-  if (found.length > 0) throw new InvalidEnvironment(found);
-  return table;
-}
-
-function wrongFieldsOf(row: Environment, index: number): readonly InvalidField[] {
-  const { issues = [] } = v.safeParse(schema, row);
-  const remedies = issues.map((issue) => [v.getDotPath(issue) ?? '', issue.message] as const);
-  const wrong = new Set(remedies.map(([path]) => path.split('.')[0]));
-  const others = Object.fromEntries(Object.entries(row ?? {}).filter(([name]) => !wrong.has(name)));
-  const broken = Object.entries(relations).map(([path, remedyFor]) => [path, remedyFor(others)] as const);
-  const label = row?.name || `environments[${index}]`;
-  return [...remedies, ...broken].flatMap(([path, remedy]) =>
-    remedy ? [{ field: path ? `${label}.${path}` : label, value: valueAt(row, path), remedy }] : [],
-  );
-}
-
-function repetitionsIn(rows: readonly Environment[]): readonly InvalidField[] {
-  const owners = new Map<unknown, string>();
-  return rows.flatMap((row) =>
-    uniqueFields.flatMap((path) => {
-      const field = `${row.name}.${path}`;
-      const value = valueAt(row, path);
-      const owner = owners.get(value);
-      if (value === undefined) return [];
-      owners.set(value, owner ?? field);
-      return owner === undefined
-        ? []
-        : [{ field, value, remedy: `${owner} has the same value: choose another.` }];
-    }),
-  );
-}
-
-const valueAt = (row: unknown, path: string): unknown =>
-  path === ''
-    ? row
-    : path.split('.').reduce((value, key) => (value as Record<string, unknown> | undefined)?.[key], row);
 
 /** Maximum seconds from an access token's `iat` to its `exp`. */
 export const accessTokenLifetime = ({ accessTokenMinutes }: Environment): number =>

@@ -1,4 +1,4 @@
-import { InvalidInput } from './environment';
+import { InvalidInput } from './environment/messages';
 
 /** The variable for an environment's AWS account, such as `WALLET_EU_ACCOUNT`. */
 export const accountVariable = (name: string): string =>

@@ -1,4 +1,4 @@
-import { readAccounts } from '../../lib/accounts';
+import { readAccounts } from '../../lib/target-accounts';
 
 const account = '111122223333';
 const credentials = '444455556666';

@@ -1,0 +1,137 @@
+import * as v from 'valibot';
+import { InvalidEnvironment, type InvalidField, residencyRemedy, zonesRemedy } from './messages';
+import { type Environment, restoreSuffix, schema } from './schema';
+
+const areZonesOf = (names: readonly string[], ofRegion: string) =>
+  [2, 3].includes(names.length) && names.every((zone) => zone.slice(0, -1) === ofRegion);
+const regionIn = (arn = '') => arn.split(':')[3];
+const requiredFor = ({ serviceLevelAgreement }: Partial<Environment>, value: string) =>
+  serviceLevelAgreement && `A service level agreement requires ${value}.`;
+
+/** Constraints between the fields of a row: the field to report, and its remedy if broken. Invalid fields are absent. */
+const relations: Record<string, (row: Partial<Environment>) => string | false | undefined> = {
+  residencyRegions: ({ residencyRegions, region }) =>
+    region && residencyRegions?.includes(region) === false && residencyRemedy,
+  zones: ({ zones, region }) => region && zones && !areZonesOf(zones, region) && zonesRemedy,
+  'deprecation.sunset': ({ deprecation }) =>
+    deprecation?.sunset && deprecation.sunset <= deprecation.since && 'Give a day after since.',
+  'database.capacity.maximum': ({ database }) =>
+    database && database.capacity.maximum < database.capacity.minimum && 'Use at least the minimum.',
+  'database.capacity.minimum': ({ database, serviceLevelAgreement, standby }) =>
+    database?.capacity.minimum === 0 &&
+    (serviceLevelAgreement || standby !== undefined) &&
+    'Use at least 0.5: with a service level agreement or a standby, a cluster must not pause.',
+  'database.pauseAfterMinutes': ({ database }) =>
+    database &&
+    (database.capacity.minimum === 0) !== (database.pauseAfterMinutes !== undefined) &&
+    'Set it if the minimum capacity is 0, and only then.',
+  'database.readers': (row) => row.database?.readers === 0 && requiredFor(row, 'at least 1'),
+  'database.backupRetentionDays': (row) =>
+    row.database && row.database.backupRetentionDays < 35 && requiredFor(row, '35'),
+  'database.deletionProtection': (row) =>
+    row.database?.deletionProtection === false && requiredFor(row, 'true'),
+  disposable: (row) => row.disposable && requiredFor(row, 'false'),
+  'database.replicaOf': ({ database: { replicaOf, restoreFrom } = {}, standby }) =>
+    replicaOf &&
+    (restoreFrom !== undefined || replicaOf === standby?.globalClusterIdentifier) &&
+    'Give the former global database; no standby may have the same one, and restoreFrom must be absent.',
+  'database.restoreFrom': ({ database: { restoreFrom } = {}, region }) => {
+    if (!restoreFrom || !region) return false;
+    const { snapshot, cluster, time } = restoreFrom;
+    const isRight = snapshot ? !cluster && !time && regionIn(snapshot) === region : cluster && time;
+    return !isRight && "Give either a snapshot in the row's region, or both cluster and time.";
+  },
+  alarmEmail: ({ alarmEmail, serviceLevelAgreement }) =>
+    alarmEmail &&
+    serviceLevelAgreement === false &&
+    'Remove it: without a service level agreement there are no alarms.',
+  'throttle.burst': ({ throttle }) =>
+    throttle && throttle.burst < throttle.requestsPerSecond && 'Use at least throttle.requestsPerSecond.',
+  'domainNames.hostedZone.name': ({ domainNames: { api, dashboard, hostedZone } = {} }) =>
+    hostedZone &&
+    ![api, dashboard].every((name) => `.${name}`.endsWith(`.${hostedZone.name}`)) &&
+    'Give the hosted zone that contains both names.',
+  'domainNames.certificateArn': ({ domainNames, region }) =>
+    region &&
+    domainNames &&
+    (domainNames.certificateArn
+      ? regionIn(domainNames.certificateArn) !== region
+      : !domainNames.hostedZone) &&
+    "Give a certificate in the row's region, or a hosted zone for the stack to create one.",
+  'webhookOrigin.reserve': ({ webhookOrigin }) =>
+    webhookOrigin?.adoptedReserve && !webhookOrigin.reserve && 'Set it to true: there is an adoptedReserve.',
+  'standby.region': ({ standby, region, residencyRegions }) =>
+    standby &&
+    (standby.region === region || residencyRegions?.includes(standby.region) === false) &&
+    'Use one of the residencyRegions other than the serving region.',
+  'standby.zones': ({ standby, zones }) =>
+    standby &&
+    zones &&
+    !(areZonesOf(standby.zones, standby.region) && standby.zones.length === zones.length) &&
+    `${zonesRemedy} Use as many as the environment has.`,
+  // The old cluster stays the primary of the old global database.
+  'standby.globalClusterIdentifier': ({ standby, database }) =>
+    database &&
+    standby?.globalClusterIdentifier.endsWith(restoreSuffix(database)) === false &&
+    `Append "${restoreSuffix(database)}": the restored cluster needs a new standby, docs/runbook.md#restore-to-a-point-in-time.`,
+};
+
+/** No two of these have the same value, in one row or in two. */
+const uniqueFields = [
+  'name',
+  'stackId',
+  'standby.stackId',
+  'vpcCidr',
+  'standby.vpcCidr',
+  'standby.globalClusterIdentifier',
+  'tokenIssuer',
+  'domainNames.api',
+  'domainNames.dashboard',
+  'adoptedElasticIp.allocationId',
+  'webhookOrigin.adoptedReserve.allocationId',
+];
+
+/** Checks each row, then what must differ between rows. @throws InvalidEnvironment with every wrong field */
+export function validateEnvironments(table: unknown): readonly Environment[] {
+  if (!Array.isArray(table) || table.length === 0) {
+    const remedy = 'Give a list with at least one environment.';
+    throw new InvalidEnvironment([{ field: 'environments', value: table, remedy }]);
+  }
+  const wrong = table.flatMap(wrongFieldsOf);
+  const found = wrong.length > 0 ? wrong : repetitionsIn(table);
+  if (found.length > 0) throw new InvalidEnvironment(found);
+  return table;
+}
+
+function wrongFieldsOf(row: Environment, index: number): readonly InvalidField[] {
+  const { issues = [] } = v.safeParse(schema, row);
+  const remedies = issues.map((issue) => [v.getDotPath(issue) ?? '', issue.message] as const);
+  const wrong = new Set(remedies.map(([path]) => path.split('.')[0]));
+  const others = Object.fromEntries(Object.entries(row ?? {}).filter(([name]) => !wrong.has(name)));
+  const broken = Object.entries(relations).map(([path, remedyFor]) => [path, remedyFor(others)] as const);
+  const label = row?.name || `environments[${index}]`;
+  return [...remedies, ...broken].flatMap(([path, remedy]) =>
+    remedy ? [{ field: path ? `${label}.${path}` : label, value: valueAt(row, path), remedy }] : [],
+  );
+}
+
+function repetitionsIn(rows: readonly Environment[]): readonly InvalidField[] {
+  const owners = new Map<unknown, string>();
+  return rows.flatMap((row) =>
+    uniqueFields.flatMap((path) => {
+      const field = `${row.name}.${path}`;
+      const value = valueAt(row, path);
+      const owner = owners.get(value);
+      if (value === undefined) return [];
+      owners.set(value, owner ?? field);
+      return owner === undefined
+        ? []
+        : [{ field, value, remedy: `${owner} has the same value: choose another.` }];
+    }),
+  );
+}
+
+const valueAt = (row: unknown, path: string): unknown =>
+  path === ''
+    ? row
+    : path.split('.').reduce((value, key) => (value as Record<string, unknown> | undefined)?.[key], row);
