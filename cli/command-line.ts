@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { consumedByNpm } from '../domain/shell';
 import { version } from '../package.json';
 import { CommandFailed } from './shell/failure';
 import type { Terminal } from './shell/terminal';
@@ -9,8 +10,8 @@ type Commands = Readonly<Record<string, () => { readonly register: Register }>>;
 /** For development and tests. Also accepted without `local`, for compatibility. */
 const localCommands: Commands = {
   seed: () => require('./callers/seed'),
-  token: () => require('./callers/token'),
-  'user-action': () => require('./callers/user-action'),
+  token: () => ({ register: require('./callers/token').registerToken }),
+  'user-action': () => ({ register: require('./callers/token').registerUserAction }),
   'send-event': () => require('./webhooks/send-event'),
   receive: () => require('./webhooks/receive'),
 };
@@ -108,7 +109,7 @@ export async function runCommandLine(
   terminal: Terminal,
   variables: Readonly<Record<string, string | undefined>> = {},
 ): Promise<number> {
-  const consumed = ['environment', 'json', 'outputs'].filter((name) => variables[`npm_config_${name}`]);
+  const consumed = consumedByNpm(['environment', 'json', 'outputs'], variables);
   if (consumed.length > 0) {
     const command = [args[0], ...consumed.map((name) => `--${name}`)].join(' ');
     terminal.note(terminal.alarm('error: npm consumed the options of this command.'));

@@ -1,4 +1,5 @@
 import type { Seeded } from '../domain/operations';
+import { shellWord } from '../domain/shell';
 import { type Ports, receiverPort } from './ports';
 import type { StateFolder } from './state/paths';
 
@@ -41,7 +42,3 @@ export function banner(options: BannerOptions): string {
   }
   return `\n${[...parts, 'Ctrl-C stops everything.'].join('\n\n')}`;
 }
-
-/** Quotes for a POSIX shell. */
-const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Seeded } from '../domain/operations';
+import { consumedByNpm } from '../domain/shell';
 import { provideAssembly } from './assembly/cache';
 import { banner } from './banner';
 import { allSettledOrThrow, Cleanup } from './cleanup';
@@ -64,10 +65,10 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
     .option('--fresh', 'delete stored data and synthesized stacks first')
     .configureOutput({ writeOut: (text) => print(text.trimEnd()), writeErr: (text) => note(text.trimEnd()) })
     .exitOverride();
-  // Without `--`, npm consumes options and passes on only their values.
-  const consumed = program.options.flatMap(({ long = '' }) =>
-    variables[`npm_config_${long.slice(2).replaceAll('-', '_')}`] ? long : [],
-  );
+  const consumed = consumedByNpm(
+    program.options.map(({ long = '' }) => long.slice(2)),
+    variables,
+  ).map((name) => `--${name}`);
   if (consumed.length > 0) {
     const command = `npm start -- ${[...consumed, ...args].join(' ')}`;
     note(`error: npm consumed the options of this command.\nPut -- before them: ${command}`);

@@ -1,9 +1,9 @@
 import type { CloudWatch } from '@aws-sdk/client-cloudwatch';
 import type { Command } from 'commander';
 import { ask } from '../shell/aws';
-import { environmentCommand } from '../shell/environment-command';
 import { CommandFailed } from '../shell/failure';
 import type { Target } from '../shell/target';
+import { environmentCommand } from '../shell/target';
 import { columns, type Terminal, table } from '../shell/terminal';
 import { type Attempt, addressAt, noZone, openOrigin, readOrigin, requireElasticIp } from './read-origin';
 

@@ -1,20 +1,11 @@
-import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { environmentNamed, environments, stackNamed, stacksOf } from '../../lib/environments';
-
-/** An environment and its outputs file. */
-export interface EnvironmentOptions {
-  readonly environment: string;
-  readonly outputs: string;
-}
+import { type EnvironmentOptions, localOutputs } from './paste';
 
 /** Options of every command on an environment. */
 export interface CommonOptions extends EnvironmentOptions {
   readonly json?: boolean;
 }
-
-/** Where `npm start` writes the outputs of this machine's environments, whatever folder a command runs in. */
-export const localOutputs = resolve(__dirname, '../../.local/outputs.json');
 
 export const withOutputs = (command: Command) =>
   command

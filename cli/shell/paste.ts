@@ -1,14 +1,19 @@
 import { join, resolve } from 'node:path';
+import { shellWord } from '../../domain/shell';
 import { environments } from '../../lib/environments';
-import { type EnvironmentOptions, localOutputs } from './options';
+
+/** An environment and its outputs file. */
+export interface EnvironmentOptions {
+  readonly environment: string;
+  readonly outputs: string;
+}
+
+/** Where `npm start` writes the outputs of this machine's environments, whatever folder a command runs in. */
+export const localOutputs = resolve(__dirname, '../../.local/outputs.json');
 
 // Commands to paste: short in the project's folder, and correct in any other.
 const projectRoot = resolve(__dirname, '../..');
 const isHere = () => process.cwd() === projectRoot;
-
-/** Quotes text as one word for bash, zsh and fish. */
-const shellWord = (text: string): string =>
-  /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
 
 /** A `wallet` command on the same environment, without options that equal their defaults. */
 export function walletCommand(command: string, { environment, outputs }: EnvironmentOptions): string {

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
 import { type Attempt, outcomes } from '../../domain/delivery';
-import { environmentCommand } from '../shell/environment-command';
 import { runOperation } from '../shell/operations';
 import { id, time } from '../shell/options';
+import { environmentCommand } from '../shell/target';
 import { type Terminal, table } from '../shell/terminal';
-import { eventId } from './send-event';
+import { eventId } from './options';
 
 /** Attempts at once. */
 const limit = 100;

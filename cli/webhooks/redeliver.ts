@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { writeRedelivery } from '../../domain/event';
-import { type Definition, environmentCommand } from '../shell/environment-command';
 import { CommandFailed, UsageError } from '../shell/failure';
 import { runOperation } from '../shell/operations';
 import { time } from '../shell/options';
-import { sendMessages } from '../shell/queue';
+import { type Definition, environmentCommand } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
-import { describeEnabledWebhook, webhookOption } from './secret';
-import { eventId } from './send-event';
+import { eventId, webhookOption } from './options';
+import { describeEnabledWebhook, sendMessages } from './queue';
 
 interface RedeliverOptions {
   readonly webhook: string;

@@ -1,20 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import {
-  isEventId,
-  isReservedKind,
-  type NewEvent,
-  newEventId,
-  parseEvent,
-  writeEvent,
-} from '../../domain/event';
-import { environmentCommand } from '../shell/environment-command';
-import { UsageError } from '../shell/failure';
+import { isReservedKind, newEventId } from '../../domain/event';
 import { runOperation } from '../shell/operations';
 import { id } from '../shell/options';
-import { sendMessages } from '../shell/queue';
-import type { Target } from '../shell/target';
+import { environmentCommand } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
-import { eventKind } from './secret';
+import { eventKind } from './options';
+import { putEvent } from './queue';
 
 interface SendEventOptions {
   readonly organization: string;
@@ -42,14 +33,6 @@ export function register(program: Command, terminal: Terminal): void {
     .option('--data <json>', 'event data (JSON)', json, '{}');
 }
 
-/** Puts an event on the region's queue, dated now. @throws UsageError if the fan-out would refuse it */
-export async function putEvent(target: Target, event: NewEvent): Promise<void> {
-  const body = writeEvent(event);
-  const parsed = parseEvent(body);
-  if (!parsed.ok) throw new UsageError(parsed.error, 'Change --data.');
-  await sendMessages(target, 'WebhookEventsQueueUrl', [{ body, group: event.organizationId }]);
-}
-
 function producedKind(text: string): string {
   if (!isReservedKind(eventKind(text))) return text;
   throw new InvalidArgumentError('Kinds that begin with "webhook." are reserved for the service itself.');
@@ -62,9 +45,4 @@ function json(text: string): string {
   } catch (error) {
     throw new InvalidArgumentError(`Give JSON, such as '{"walletId":"wa-1"}': ${(error as Error).message}.`);
   }
-}
-
-export function eventId(text: string): string {
-  if (isEventId(text)) return text;
-  throw new InvalidArgumentError('Give 1 to 64 letters, digits, - or _, starting with a letter or digit.');
 }

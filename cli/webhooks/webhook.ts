@@ -1,14 +1,17 @@
+import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
+import { writeDelivery } from '../../domain/delivery';
 import { disabledEvent } from '../../domain/event';
 import type { Webhook } from '../../domain/operations';
-import { type Definition, environmentCommand } from '../shell/environment-command';
 import { UsageError } from '../shell/failure';
 import { runOperation } from '../shell/operations';
 import { id } from '../shell/options';
-import { sendMessages } from '../shell/queue';
+import { type Definition, environmentCommand, type Target } from '../shell/target';
 import { columns, type Terminal, table } from '../shell/terminal';
-import { deriveSecret, eventKind, receiverUrl, webhookOption } from './secret';
-import { testWebhook } from './webhook-test';
+import { requireDelivered, waitForAttempt } from './attempts';
+import { eventKind, receiverUrl, webhookOption } from './options';
+import { describeEnabledWebhook, sendMessages } from './queue';
+import { deriveSecret } from './secret';
 
 interface OfOrganization {
   readonly organization: string;
@@ -147,6 +150,34 @@ the old one. A disabled webhook stays disabled.`,
       print(await runOperation(target, 'remove-webhook', { webhookId }), () => `${webhookId} is removed.`);
     },
   });
+}
+
+const testWebhook: Definition<{ readonly webhook: string }> = {
+  summary: 'send a signed test event to a webhook and print the first attempt',
+  help: `Only this webhook receives the event, whatever its kinds. The event contains no data of the organization, so it needs no
+--allow-production. A failed delivery is retried for 72 hours.`,
+  async run(target, { webhook: webhookId }, print) {
+    const webhook = await describeEnabledWebhook(target, webhookId);
+    const eventId = await sendTestEvent(target, webhook);
+    target.note(`Sent ${eventId} to ${webhook.url}. Waiting for the first attempt …`);
+    const attempt = await waitForAttempt(target, { eventId, webhookId }, { seconds: 60 });
+    const { status, durationMs, outcome } = attempt;
+    print(attempt, () => `${outcome}, status ${status ?? 'none'} after ${durationMs} ms`);
+    requireDelivered(attempt);
+  },
+};
+
+/** Uses the delivery queue: the events queue fans out to all webhooks of the organization. */
+async function sendTestEvent(target: Target, { webhookId, organizationId }: Webhook): Promise<string> {
+  const random = randomBytes(16).toString('hex');
+  const eventId = `evt_test_${random}`;
+  const date = new Date();
+  const event = { id: eventId, organizationId, kind: 'webhook.test', date, data: { webhookId } };
+  const body = JSON.stringify(event);
+  const delivery = { deliveryId: `msg_${random}`, webhookId, eventId, acceptedAt: date.getTime(), body };
+  const message = { body: writeDelivery(delivery), group: webhookId };
+  await sendMessages(target, 'WebhookDeliveryQueueUrl', [message]);
+  return eventId;
 }
 
 const eventKinds = (text: string): string[] => text.split(',').map(eventKind);

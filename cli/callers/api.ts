@@ -1,7 +1,8 @@
-import { CommandFailed } from './failure';
-import { parseJson } from './json';
-import { startCommand } from './paste';
-import type { Target } from './target';
+import { CommandFailed } from '../shell/failure';
+import { parseJson } from '../shell/json';
+import { startCommand } from '../shell/paste';
+import type { Target } from '../shell/target';
+import { type CallerClaims, signAccessToken, signUserAction } from './signing';
 
 /** A response of the environment's API. */
 export interface ApiResponse {
@@ -68,4 +69,21 @@ export function unexpectedResponse(
       ? `See the logs of the API and the function in ${target.logs}.`
       : `A proxy or a network's sign-in page answers instead of ${target.output('ApiBaseUrl')}: open it in a browser.`,
   );
+}
+
+/** Sends a deletion with an access token and a user action, both valid for five minutes. */
+export async function sendDeletion(
+  target: Target,
+  caller: CallerClaims,
+  userGroupId: string,
+  signal: AbortSignal,
+) {
+  const [method, path] = ['DELETE', `/auth/user-groups/${userGroupId}`] as const;
+  const [access, action] = await Promise.all([
+    signAccessToken(target, caller, 300),
+    signUserAction(target, caller, { method, path, body: '' }),
+  ]);
+  const headers = { authorization: `Bearer ${access.token}`, 'x-svc-useraction': action.token };
+  const request = { method, path, headers };
+  return { request, answer: await callApi(target, request, signal) };
 }

@@ -1,41 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { type Attempt, writeDelivery } from '../../domain/delivery';
-import type { Webhook } from '../../domain/operations';
-import type { Definition } from '../shell/environment-command';
+import type { Attempt } from '../../domain/delivery';
 import { CommandFailed } from '../shell/failure';
 import { OperationRefused, runOperation } from '../shell/operations';
 import { poll } from '../shell/poll';
-import { sendMessages } from '../shell/queue';
 import type { Target } from '../shell/target';
-import { describeEnabledWebhook } from './secret';
-
-export const testWebhook: Definition<{ readonly webhook: string }> = {
-  summary: 'send a signed test event to a webhook and print the first attempt',
-  help: `Only this webhook receives the event, whatever its kinds. The event contains no data of the organization, so it needs no
---allow-production. A failed delivery is retried for 72 hours.`,
-  async run(target, { webhook: webhookId }, print) {
-    const webhook = await describeEnabledWebhook(target, webhookId);
-    const eventId = await sendTestEvent(target, webhook);
-    target.note(`Sent ${eventId} to ${webhook.url}. Waiting for the first attempt …`);
-    const attempt = await waitForAttempt(target, { eventId, webhookId }, { seconds: 60 });
-    const { status, durationMs, outcome } = attempt;
-    print(attempt, () => `${outcome}, status ${status ?? 'none'} after ${durationMs} ms`);
-    requireDelivered(attempt);
-  },
-};
-
-/** Uses the delivery queue: the events queue fans out to all webhooks of the organization. */
-async function sendTestEvent(target: Target, { webhookId, organizationId }: Webhook): Promise<string> {
-  const random = randomBytes(16).toString('hex');
-  const eventId = `evt_test_${random}`;
-  const date = new Date();
-  const event = { id: eventId, organizationId, kind: 'webhook.test', date, data: { webhookId } };
-  const body = JSON.stringify(event);
-  const delivery = { deliveryId: `msg_${random}`, webhookId, eventId, acceptedAt: date.getTime(), body };
-  const message = { body: writeDelivery(delivery), group: webhookId };
-  await sendMessages(target, 'WebhookDeliveryQueueUrl', [message]);
-  return eventId;
-}
 
 interface WaitOptions {
   readonly seconds: number;

@@ -1,0 +1,28 @@
+import { InvalidArgumentError } from 'commander';
+import { isEventId, isEventKind } from '../../domain/event';
+import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
+import { UsageError } from '../shell/failure';
+import { id } from '../shell/options';
+
+export const webhookOption = ['--webhook <id>', 'the webhook', id('wh')] as const;
+
+export function eventKind(text: string): string {
+  if (isEventKind(text)) return text;
+  throw new InvalidArgumentError(
+    'Give a kind such as wallet.created: 1 to 128 letters, digits, . _ : / or -, starting with a letter or digit.',
+  );
+}
+
+/** Accepts local URLs; the operations function refuses them in deployed environments. */
+export function receiverUrl(text: string): string {
+  const url = readReceiverUrl(text, { allowLocal: true });
+  if (url.ok) return text;
+  const message = urlRefusals[url.error];
+  // Commander would print the value.
+  throw url.error === 'credentials_in_url' ? new UsageError(message) : new InvalidArgumentError(message);
+}
+
+export function eventId(text: string): string {
+  if (isEventId(text)) return text;
+  throw new InvalidArgumentError('Give 1 to 64 letters, digits, - or _, starting with a letter or digit.');
+}

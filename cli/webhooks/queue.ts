@@ -1,0 +1,53 @@
+import { type NewEvent, parseEvent, writeEvent } from '../../domain/event';
+import type { Webhook } from '../../domain/operations';
+import type { OutputName } from '../../domain/outputs';
+import { ask } from '../shell/aws';
+import { CommandFailed, UsageError } from '../shell/failure';
+import { runOperation } from '../shell/operations';
+import type { Target } from '../shell/target';
+
+interface OutgoingMessage {
+  readonly body: string;
+  /** The message group, for fair queuing. */
+  readonly group: string;
+}
+
+/**
+ * Puts up to ten messages on a queue. Needs `sqs:SendMessage`. The SDK may send them twice if a response is lost: our
+ * consumers accept duplicates.
+ *
+ * @param output the stack output with the queue's URL
+ */
+export async function sendMessages(target: Target, output: OutputName, messages: readonly OutgoingMessage[]) {
+  const { SQS } = await import('@aws-sdk/client-sqs');
+  const client = new SQS(target.clientSettings('sqs'));
+  const Entries = messages.map(({ body, group }, index) => ({
+    Id: String(index),
+    MessageBody: body,
+    MessageGroupId: group,
+  }));
+  const { Failed = [] } = await ask(client, 'sendMessageBatch', { QueueUrl: target.output(output), Entries });
+  if (Failed[0])
+    throw new CommandFailed(
+      `The queue in ${output} rejected ${Failed.length} of ${messages.length} messages: ${Failed[0].Code}.`,
+      'Try again in a minute: duplicates have the same webhook-id.',
+    );
+}
+
+/** Puts an event on the region's queue, dated now. @throws UsageError if the fan-out would refuse it */
+export async function putEvent(target: Target, event: NewEvent): Promise<void> {
+  const body = writeEvent(event);
+  const parsed = parseEvent(body);
+  if (!parsed.ok) throw new UsageError(parsed.error, 'Change --data.');
+  await sendMessages(target, 'WebhookEventsQueueUrl', [{ body, group: event.organizationId }]);
+}
+
+/** @throws CommandFailed if it is disabled, or OperationRefused `webhook_not_found` */
+export async function describeEnabledWebhook(target: Target, webhookId: string): Promise<Webhook> {
+  const webhook = await runOperation(target, 'describe-webhook', { webhookId });
+  if (webhook.enabled) return webhook;
+  throw new CommandFailed(
+    `${webhookId} is disabled (${webhook.disabledReason}): deliveries to it are dropped.`,
+    `Enable it first: ${target.paste(`webhook enable --webhook ${webhookId}`)}`,
+  );
+}
