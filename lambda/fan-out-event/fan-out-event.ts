@@ -9,7 +9,7 @@ import {
 import { isId } from '../../domain/ids';
 import { ok, type Result } from '../../domain/result';
 import type { DatabaseUnavailable } from '../database/database';
-import { type Queue, type QueueUnavailable, type Refused, refuse } from '../shared/queue';
+import { type InvalidMessage, invalidMessage, type Queue, type QueueUnavailable } from '../shared/queue';
 
 export interface AcceptedEvent {
   readonly event: WebhookEvent;
@@ -53,16 +53,16 @@ type Unavailable = DatabaseUnavailable | QueueUnavailable;
 /**
  * Sends one delivery of the event for each subscriber. A repeat sends the same deliveries, with the same ids.
  *
- * @returns the number of deliveries; `refused` for an event of a reserved kind that the service did not send
+ * @returns the number of deliveries; `invalid_message` for an event of a reserved kind that the service did not send
  */
 export async function fanOutEvent(
   accepted: AcceptedEvent,
   { subscriptions, lanes }: FanOutPorts,
-): Promise<Result<number, Unavailable | Refused>> {
+): Promise<Result<number, Unavailable | InvalidMessage>> {
   const { event, acceptedAt } = accepted;
   const own = isReservedKind(event.kind) ? await isOurs(event, subscriptions) : ok(true);
   if (!own.ok) return own;
-  if (!own.value) return refuse('Kinds that begin with "webhook." are reserved.');
+  if (!own.value) return invalidMessage('Kinds that begin with "webhook." are reserved.');
   const subscribers = await subscriptions.findSubscribers(accepted);
   return subscribers.ok
     ? sendDeliveries({ eventId: event.id, body: event.text, acceptedAt }, subscribers.value, lanes)

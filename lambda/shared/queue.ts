@@ -128,7 +128,7 @@ function batches(entries: readonly SendMessageBatchRequestEntry[]): SendMessageB
 export interface Consumer<Message> {
   /** The error becomes the reason of an invalid message on the dead-letter queue. */
   parse(body: string): Result<Message, string>;
-  /** A message that fails, unless it is `Refused`, is received again after `backoffSeconds`, and not before `retryInSeconds`. */
+  /** A message that fails, unless it is an `InvalidMessage`, is received again after `backoffSeconds`, and not before `retryInSeconds`. */
   handle(message: Message, record: SQSRecord): Promise<Result<unknown, MessageFailed>>;
   /** The queue that the message was received from. */
   queueOf(record: SQSRecord): Queue;
@@ -140,12 +140,12 @@ export interface Consumer<Message> {
 }
 
 /** The message can never be handled: it goes to the dead-letter queue, with the reason. */
-export interface Refused {
-  readonly kind: 'refused';
+export interface InvalidMessage {
+  readonly kind: 'invalid_message';
   readonly reason: string;
 }
 
-export const refuse = (reason: string) => fail<Refused>({ kind: 'refused', reason });
+export const invalidMessage = (reason: string) => fail<InvalidMessage>({ kind: 'invalid_message', reason });
 
 type MessageFailed = Unavailable<string> & { readonly retryInSeconds?: number };
 
@@ -180,8 +180,8 @@ export async function consume<Message>(
   async function process(record: SQSRecord): Promise<Result<unknown, MessageFailed>> {
     const { messageId, body } = record;
     const message = consumer.parse(body);
-    const handled = message.ok ? await consumer.handle(message.value, record) : refuse(message.error);
-    if (handled.ok || handled.error.kind !== 'refused') return handled;
+    const handled = message.ok ? await consumer.handle(message.value, record) : invalidMessage(message.error);
+    if (handled.ok || handled.error.kind !== 'invalid_message') return handled;
     const { reason } = handled.error;
     log.error('Invalid message', { logCode: logCodes.refused, messageId, reason });
     return consumer.deadLetters.send([{ body, group: 'unreadable', reason }]);
