@@ -1,6 +1,6 @@
 import type { Seeded } from '../domain/operations';
 import { shellWord } from '../domain/shell';
-import { type Ports, receiverPort } from './ports';
+import { type Ports, receiverUrl } from './ports';
 import type { StateFolder } from './state/paths';
 
 interface BannerOptions extends Pick<StateFolder, 'logsDirectory' | 'outputsFile'> {
@@ -34,9 +34,9 @@ export function banner(options: BannerOptions): string {
       `In another terminal, in ${projectRoot}, delete a user group:`,
       `./wallet delete-group ${target} --group ${userGroupId} --caller ${callerId}`,
       'or receive webhooks:',
-      `./wallet local receive ${target} --port ${receiverPort(ports)}`,
+      `./wallet local receive ${target}`,
       'then, in a third terminal, add the webhook and send an event:',
-      `./wallet webhook add ${target} --organization ${organizationId} --url http://127.0.0.1:${receiverPort(ports)}/
+      `./wallet webhook add ${target} --organization ${organizationId} --url ${receiverUrl(ports)}
 ./wallet local send-event ${target} --organization ${organizationId} --kind wallet.created --data '{"walletId":"wa-1"}'`,
     );
   }

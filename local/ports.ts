@@ -21,8 +21,9 @@ export function portOf(stageName: string, position: number, ports: Ports): numbe
   return ports === 'any' || first === undefined ? 0 : first + position + ports.offset;
 }
 
-/** The port of a webhook receiver, which `npm start` does not open. */
-export const receiverPort = (ports: Ports): number => 8010 + (ports === 'any' ? 0 : ports.offset);
+/** Where `./wallet local receive` listens by default. */
+export const receiverUrl = (ports: Ports): string =>
+  `http://127.0.0.1:${8010 + (ports === 'any' ? 0 : ports.offset)}/`;
 
 /** @throws StartError listing the ports in use and an offset with free ports */
 export async function requireFreePorts(ports: readonly number[], offset: number): Promise<void> {

@@ -6,7 +6,7 @@ import { localCertificate } from './aws/rds/certificate';
 import { startServices } from './aws/services';
 import { allSettledOrThrow, Cleanup } from './cleanup';
 import { openEnvironment, type Shared, startEnvironment } from './environment';
-import { type Ports, portOf, requireFreePorts } from './ports';
+import { type Ports, portOf, receiverUrl, requireFreePorts } from './ports';
 import { StartError } from './start-error';
 import { writeJson } from './state/json';
 
@@ -28,7 +28,7 @@ export interface LocalOptions extends Pick<Shared, 'state' | 'log'> {
 
 /** Running environments. */
 export type Local = Awaited<ReturnType<typeof start>>;
-export type Environment = Local['environments'][number];
+export type RunningEnvironment = Local['environments'][number];
 
 /**
  * Runs environments on this machine from the templates of their stacks.
@@ -94,7 +94,7 @@ async function start(options: LocalOptions, shared: Shared) {
 
   const outputs = Object.fromEntries(environments.map((each) => [each.stack.name, each.outputs]));
   cleanup.add(removeAddresses);
-  writeJson(state.endpointsFile, services.endpoints);
+  writeJson(state.endpointsFile, { ...services.endpoints, 'webhook-receiver': receiverUrl(ports) });
   writeJson(state.outputsFile, outputs);
   return {
     environments,

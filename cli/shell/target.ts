@@ -50,6 +50,8 @@ export async function openTarget(
     note,
     /** A command on this environment, ready to paste into a shell. */
     paste: (command: string) => walletCommand(command, { environment: name, outputs: file }),
+    /** Where `local receive` listens by default: the port moves with those of `npm start`. */
+    receiverPort: Number(new URL(endpoints?.['webhook-receiver'] ?? 'http://127.0.0.1:8010/').port),
     /** Where its functions' logs are. */
     logs: endpoints ? join(dirname(file), 'logs', name) : 'CloudWatch',
     /** @throws CommandFailed when the stack has no such output */

@@ -13,7 +13,7 @@ import { type ReceivedRequest, startReceiver, verify } from './receiver';
 import { deriveSecret } from './secret';
 
 interface ReceiveOptions extends CommonOptions {
-  readonly port: number;
+  readonly port?: number;
   readonly respond?: number;
 }
 
@@ -25,7 +25,11 @@ export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('receive'))
     .summary('receive webhooks on this machine')
     .description('Listen for webhooks on 127.0.0.1, verify and print them, until Ctrl-C.')
-    .option('--port <port>', 'port to listen on; 0 chooses a free port', number(0, 65_535), 8010)
+    .option(
+      '--port <port>',
+      'port to listen on; 0 chooses a free port (default: 8010, plus the --port-offset of npm start)',
+      number(0, 65_535),
+    )
     .option('--respond <number>', 'return this status', number(200, 599))
     .addHelpText('after', help)
     .action((options: ReceiveOptions) => receive(options, terminal));
@@ -65,7 +69,7 @@ async function receive({ respond, json, port, ...options }: ReceiveOptions, term
   }
 
   try {
-    const receiver = await startReceiver(port, answer);
+    const receiver = await startReceiver(port ?? target.receiverPort, answer);
     terminal.note(`Listening on ${receiver.url} until Ctrl-C.`);
     if (!target.local)
       target.note('The environment is deployed: it needs a tunnel with a public https URL to this machine.');

@@ -34,17 +34,11 @@ export function startLoopbackServer(
 ): Promise<LoopbackServer> {
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     if (refuseForeign(incoming, outgoing)) return;
-    const chunks: Buffer[] = [];
-    let length = 0;
-    for await (const chunk of incoming as AsyncIterable<Buffer>) {
-      length += chunk.length;
-      if (length <= limit) chunks.push(chunk);
-    }
+    const body = await readBody(incoming, limit);
     const { method = '', url = '', headers } = incoming;
-    const response =
-      length > limit
-        ? { status: 413, headers: {}, body: '' }
-        : await handle({ method, url, headers, body: Buffer.concat(chunks) });
+    const response = body
+      ? await handle({ method, url, headers, body })
+      : { status: 413, headers: {}, body: '' };
     outgoing.writeHead(response.status, response.headers).end(response.body);
   }
 
@@ -55,6 +49,22 @@ export function startLoopbackServer(
   // Clients close idle connections: if we did, a close could race with the next request.
   server.keepAliveTimeout = 0;
   return listen(server, 0);
+}
+
+/**
+ * Reads even a body that is too large: a client that is still sending would miss the response.
+ *
+ * @param limit in bytes
+ * @returns undefined if it is larger
+ */
+export async function readBody(incoming: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length <= limit) chunks.push(chunk);
+  }
+  return length <= limit ? Buffer.concat(chunks) : undefined;
 }
 
 /**

@@ -11,7 +11,7 @@ export function stateFolder(directory: string) {
     directory,
     /** In the shape of `cdk deploy --outputs-file`; exists only while the environments run. */
     outputsFile: join(directory, 'outputs.json'),
-    /** Endpoints of the local services for AWS SDKs; exists only while the environments run. */
+    /** Endpoints of the local services for AWS SDKs, and of `./wallet local receive`; exists only while the environments run. */
     endpointsFile: join(directory, 'endpoints.json'),
     /** A folder for each environment. */
     logsDirectory: join(directory, 'logs'),

@@ -1,12 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { runCommandLine } from '../../cli/command-line';
 import { newId } from '../../domain/ids';
 import { eventually } from '../support/eventually';
+import { writeOutputs } from '../support/outputs-file';
+import { temporaryFolder } from '../support/temporary-folder';
+import { unusedPort } from '../support/unused-port';
 import { silent } from '../support/wallet-commands';
 import { eventText } from '../support/webhooks';
 import { organizationId, result, useRegion, webhookId } from './region';
 
 const region = useRegion();
+const folder = temporaryFolder();
 
 let ended: Promise<number>;
 /** Closes the output, as a closed terminal does. */
@@ -16,6 +21,10 @@ afterEach(async () => {
 });
 
 async function receive(...args: string[]) {
+  return receiveOn(region.outputs, '--port', '0', ...args);
+}
+
+async function receiveOn(outputs: string, ...args: string[]) {
   const results: string[] = [];
   let url = '';
   const terminal = {
@@ -25,7 +34,7 @@ async function receive(...args: string[]) {
       url ||= /http:\/\/127\.0\.0\.1:\d+\//.exec(text)?.[0] ?? '';
     },
   };
-  ended = runCommandLine(['receive', '--port', '0', '--outputs', region.outputs, ...args], terminal);
+  ended = runCommandLine(['receive', '--outputs', outputs, ...args], terminal);
   await eventually(() => url !== '');
   return {
     url,
@@ -50,6 +59,13 @@ function signed(by: string, at = new Date()) {
 }
 
 const listing = (...webhooks: object[]) => region.answer({ 'list-webhooks': () => result({ webhooks }) });
+
+it('listens by default where npm start says, which moves with its ports', async () => {
+  const url = `http://127.0.0.1:${await unusedPort()}/`;
+  const outputs = JSON.parse(readFileSync(region.outputs, 'utf8'));
+  const moved = writeOutputs(folder(), outputs, { 'webhook-receiver': url });
+  expect((await receiveOn(moved)).url).toBe(url);
+});
 
 it('verifies with the secrets of webhooks that are added or rotated later', async () => {
   listing();

@@ -15,21 +15,21 @@ type Handle = (invocation: Invocation) => Promise<JsonResult>;
 
 const { describe, loadHandler } = require('../../local/aws/lambda/bootstrap.cjs') as {
   describe(error: unknown, isLoading: boolean): JsonResult & { readonly ok: false };
-  loadHandler(variables: Code['environment'], load: (path: string) => object, log: Code['onLog']): Handle;
+  loadHandler(variables: Code['variables'], load: (path: string) => object, log: Code['onLog']): Handle;
 };
 
 /**
  * Loads a function's code into this process, with its own variables and output.
  * A killed one keeps running in the background, and its memory is not limited.
  */
-export const startInProcess: Runtime = async ({ environment, onLog, bundleDirectory }) => {
+export const startInProcess: Runtime = async ({ variables, onLog, bundleDirectory }) => {
   const output = new Writable({
     write(chunk, _, done) {
       for (const line of String(chunk).split('\n').filter(Boolean)) onLog(line);
       done();
     },
   });
-  const own = { env: { ...environment }, stdout: output, stderr: output };
+  const own = { env: { ...variables }, stdout: output, stderr: output };
   const process = new Proxy(globalThis.process, {
     get: (target, name) =>
       Object.hasOwn(own, name) ? own[name as keyof typeof own] : Reflect.get(target, name),

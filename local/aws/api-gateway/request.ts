@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { unescape as decode } from 'node:querystring';
 import { LOCAL_ACCOUNT_ID } from '../../assembly/manifest';
+import { readBody } from '../loopback-server';
 import type { Api, Method } from './api';
 
 /** An error of the gateway itself, rendered by the gateway response of its type. */
@@ -48,7 +49,10 @@ export type GatewayRequest = Awaited<ReturnType<typeof readRequest>>;
  */
 export async function readRequest(incoming: IncomingMessage, api: Api, context: Context, region: string) {
   const { method: httpMethod = '', url = '', rawHeaders } = incoming;
-  const body = await readBody(incoming);
+  const body = (await readBody(incoming, payloadLimit))?.toString('utf8');
+  if (body === undefined) {
+    throw new Fault('REQUEST_TOO_LARGE', 413, `HTTP content length exceeded ${payloadLimit} bytes.`);
+  }
   if (/%(?![0-9a-f]{2})/i.test(url)) throw new Fault('BAD_REQUEST_PARAMETERS', 400, 'Bad Request');
   // Percent-encoded; leading slashes are merged into one.
   const path = (url.split('?')[0] ?? '').replace(/^\/+/, '/');
@@ -88,18 +92,6 @@ export async function readRequest(incoming: IncomingMessage, api: Api, context: 
       requestContext: context,
     },
   };
-}
-
-/** Reads even a body that is too large: a client that is still sending would miss the response. */
-async function readBody(incoming: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length <= payloadLimit) chunks.push(chunk);
-  }
-  if (length <= payloadLimit) return Buffer.concat(chunks).toString('utf8');
-  throw new Fault('REQUEST_TOO_LARGE', 413, `HTTP content length exceeded ${payloadLimit} bytes.`);
 }
 
 /**

@@ -35,7 +35,7 @@ export function startFunction(options: LocalFunctionOptions) {
   const { name, region, timeoutSeconds, memoryMiB, onLog, runtime = startProcess } = options;
   const arn = `arn:aws:lambda:${region}:${LOCAL_ACCOUNT_ID}:function:${name}`;
   const bundleDirectory = resolvePath(options.bundleDirectory);
-  const environment = {
+  const variables = {
     // Those that the bundles read, of
     // https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
     AWS_REGION: region,
@@ -46,7 +46,7 @@ export function startFunction(options: LocalFunctionOptions) {
     PATH: '/usr/local/bin:/usr/bin:/bin',
     TZ: 'UTC',
     _HANDLER: options.handler,
-    ...options.environment,
+    ...options.variables,
   };
   const instances = new Set<Instance>();
   const idle = new Set<Instance>();
@@ -85,7 +85,7 @@ export function startFunction(options: LocalFunctionOptions) {
       idle.delete(warm);
       return warm;
     }
-    const instance = await runtime({ bundleDirectory, environment, memoryMiB, onLog, signal });
+    const instance = await runtime({ bundleDirectory, variables, memoryMiB, onLog, signal });
     if ('ok' in instance) return instance;
     instances.add(instance);
     void instance.ended.then(() => {

@@ -28,7 +28,7 @@ export interface Code {
   /** Absolute path of the bundle that a deployment uploads. */
   readonly bundleDirectory: string;
   /** All variables: none is inherited. */
-  readonly environment: Readonly<Record<string, string>>;
+  readonly variables: Readonly<Record<string, string>>;
   readonly memoryMiB: number;
   /** Called with each line on stdout or stderr. */
   readonly onLog: (line: string) => void;
@@ -63,10 +63,10 @@ const initLimit = 30_000;
 
 /** Starts a process for an instance: it can be killed at any time, and isolates crashes. */
 export const startProcess: Runtime = async (code) => {
-  const { bundleDirectory, environment, memoryMiB, onLog, signal } = code;
+  const { bundleDirectory, variables, memoryMiB, onLog, signal } = code;
   const child = fork(join(__dirname, 'bootstrap.cjs'), [], {
     cwd: bundleDirectory,
-    env: { ...environment },
+    env: { ...variables },
     execArgv: [`--max-old-space-size=${memoryMiB}`],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     killSignal: 'SIGKILL',

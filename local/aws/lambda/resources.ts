@@ -56,7 +56,7 @@ function createFunction({ logicalId, properties }: ResourceRequest, context: Con
     region: stack.region,
     bundleDirectory,
     handler: Handler,
-    environment: {
+    variables: {
       ...services.variables,
       AWS_ACCESS_KEY_ID: accessKey.accessKeyId,
       AWS_SECRET_ACCESS_KEY: accessKey.secretAccessKey,

@@ -21,8 +21,8 @@ export function openFunctions(folder: string) {
   write();
   const runtime: Runtime = async (code) => {
     const preload = `--require ${join(__dirname, 'preload.cjs')}`;
-    const environment = { ...code.environment, NODE_OPTIONS: preload, ENDURANCE_FOLDER: folder };
-    const instance = await startProcess({ ...code, environment });
+    const variables = { ...code.variables, NODE_OPTIONS: preload, ENDURANCE_FOLDER: folder };
+    const instance = await startProcess({ ...code, variables });
     if ('ok' in instance) return instance;
     instances.add(instance);
     void instance.ended.then(() => instances.delete(instance));

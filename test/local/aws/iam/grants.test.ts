@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { type Decide, decideAccess, type Policies } from '../../../../local/aws/iam/permissions';
 import type { AccessRequest, Statement } from '../../../../local/aws/iam/policy';
-import type { Environment, Local } from '../../../../local/start';
+import type { Local, RunningEnvironment } from '../../../../local/start';
 import type { StateFolder } from '../../../../local/state/paths';
 import { localClient } from '../../../support/aws-client';
 import { eventually } from '../../../support/eventually';
@@ -80,7 +80,7 @@ afterAll(() => stop?.());
 const target = (name: string) => ['--environment', name, '--outputs', state.outputsFile];
 
 const running = (name: string) =>
-  local.environments.find(({ stack }) => stack.environment === name) as Environment;
+  local.environments.find(({ stack }) => stack.environment === name) as RunningEnvironment;
 
 /** Withholds a grant from the role of a function until a request is refused. */
 async function withholdOnce(role: string, action: string): Promise<void> {
@@ -114,7 +114,7 @@ async function disableByReceiver(name: string): Promise<void> {
 }
 
 /** Not covered by a smoke test: unreadable, delayed and failing messages, a purge, a rolled back migration. */
-async function exerciseOtherPaths({ outputs, stack }: Environment): Promise<void> {
+async function exerciseOtherPaths({ outputs, stack }: RunningEnvironment): Promise<void> {
   const { name: stackId, template } = stack;
   const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
   const send = (queue: string, MessageBody: string) =>

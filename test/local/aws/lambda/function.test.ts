@@ -30,7 +30,7 @@ function start(body: string, options: Partial<LocalFunctionOptions> = {}): Local
     name: 'under-test',
     bundleDirectory: bundle(`exports.handler = async (event, context) => { ${body} };`),
     handler: 'index.handler',
-    environment: {},
+    variables: {},
     timeoutSeconds: 10,
     memoryMiB: 128,
     region: 'eu-central-1',
@@ -48,7 +48,7 @@ test('a process has its event, context, variables and log, and survives an error
   const echo = start(
     `console.log("first"); if (event.fail) throw new RangeError("too far");
      return { event, context, remaining: context.getRemainingTimeInMillis(), env: process.env, nothing: undefined };`,
-    { runtime: startProcess, environment: { TABLE: 'groups' }, onLog: (line) => lines.push(line) },
+    { runtime: startProcess, variables: { TABLE: 'groups' }, onLog: (line) => lines.push(line) },
   );
   const result = await echo.invoke({ a: [1, 'ü', null] });
   delete process.env.SECRET_OF_THE_PARENT;
