@@ -1,98 +1,139 @@
-import {
-  type AllowListFormat,
-  allowListFormatNames,
-  allowListFormats,
-  formatAllowList,
-} from '../domain/allow-list';
-import type { DashboardFacts } from '../domain/dashboard';
-import { example, rows, warnings } from './content';
-import { type PastedDelivery, verify } from './verify';
+import { type PastedDelivery, sign, splitDelivery, type Verification, verify } from './verify';
 
-const facts = JSON.parse(byId('facts').textContent ?? '') as DashboardFacts;
-const { address, reserve, support, others } = facts;
-
-document.title = `${facts.environment} · Wallet infrastructure`;
-byId('environment').textContent = facts.environment;
-byId('purpose').textContent = facts.title;
-byId('warnings').replaceChildren(...warnings(facts).map((text) => element('p', {}, text)));
-byId('address').textContent = `${address}/32`;
-byId('local').hidden = !address.startsWith('127.');
-byId('reserve-part').hidden = !reserve;
-byId('reserve').textContent = `${reserve}/32`;
-byId('api').textContent = facts.apiBaseUrl;
-byId('rows').append(
-  ...rows(facts).flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
-);
-byId('signature-headers').append(...facts.signatureHeaders.map((name) => element('code', {}, ` ${name} `)));
-byId('guide').setAttribute('href', support.guide);
-byId('contact-link').textContent = support.contact;
-const scheme = support.contact.startsWith('https:') ? '' : 'mailto:';
-byId('contact-link').setAttribute('href', scheme + support.contact);
-byId('others').hidden = others.length === 0;
-for (const { environment, title, url } of others)
-  byId('others').append(' ', element('a', { href: url, title, rel: 'noreferrer' }, environment));
-
-for (const format of allowListFormatNames) {
-  const radio = element('input', { type: 'radio', name: 'format' });
-  radio.addEventListener('change', () => showAllowList(format));
-  radio.toggleAttribute('checked', format === 'nginx');
-  byId('formats').append(element('label', {}, radio, allowListFormats[format].title));
+/** The choice of tabs, and the ticks. Without storage (blocked, full or absent) nothing is remembered. */
+function remember(key: string, value?: string): string | null {
+  try {
+    if (value !== undefined) localStorage.setItem(key, value);
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
 }
-showAllowList('nginx');
 
-function showAllowList(format: AllowListFormat): void {
-  byId('list').textContent = formatAllowList(format, [facts]);
-  byId('list-use').textContent = allowListFormats[format].use;
+// https://www.w3.org/WAI/ARIA/apg/patterns/tabs/
+for (const group of document.querySelectorAll<HTMLElement>('[data-tabs]')) {
+  const name = group.dataset.tabs ?? '';
+  const key = `tab-${name}`;
+  const panels = [...group.children] as HTMLElement[];
+  const tabs = panels.map((panel) => {
+    const heading = panel.querySelector('h3');
+    heading?.remove();
+    const attributes = { type: 'button', role: 'tab', id: `${panel.id}-tab`, 'aria-controls': panel.id };
+    const tab = element('button', attributes, heading?.textContent ?? '');
+    panel.role = 'tabpanel';
+    panel.setAttribute('aria-labelledby', tab.id);
+    tab.addEventListener('click', () => select(remember(key, panel.id) ?? panel.id));
+    return tab;
+  });
+  const select = (id: string) => {
+    for (const [index, tab] of tabs.entries()) {
+      const panel = panels[index] as HTMLElement;
+      panel.hidden = panel.id !== id;
+      tab.ariaSelected = String(!panel.hidden);
+      tab.tabIndex = panel.hidden ? -1 : 0;
+    }
+  };
+  const list = element('div', { role: 'tablist', class: 'row', 'aria-label': name }, ...tabs);
+  list.addEventListener('keydown', (event) => {
+    const now = tabs.indexOf(event.target as HTMLElement);
+    const next = { ArrowLeft: now - 1, ArrowRight: (now + 1) % tabs.length, Home: 0, End: -1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    tabs.at(next)?.focus();
+    tabs.at(next)?.click();
+  });
+  group.prepend(list);
+  const remembered = panels.find(({ id }) => id === remember(key)) ?? panels[0];
+  select(remembered?.id ?? '');
+}
+
+for (const box of document.querySelectorAll<HTMLInputElement>('[type=checkbox]')) {
+  box.checked = remember(box.id) === 'true';
+  box.addEventListener('change', () => remember(box.id, String(box.checked)));
+}
+
+for (const copied of document.querySelectorAll<HTMLElement>('[data-copy]')) {
+  const source = copied.querySelector('code, pre') as HTMLElement;
+  const button = element('button', { type: 'button', 'aria-label': `Copy ${copied.dataset.copy}` }, 'Copy');
+  copied.prepend(button);
+  button.addEventListener('click', async () => {
+    const writing = navigator.clipboard.writeText(source.textContent).then(() => 'Copied');
+    // Without permission, selects the text for copying by keyboard.
+    const outcome = await writing.catch(() => getSelection()?.selectAllChildren(source) ?? 'Selected');
+    byId('announcer').textContent = outcome;
+    button.textContent = outcome;
+    setTimeout(() => button.replaceChildren('Copy'), 2_000);
+  });
 }
 
 const form = byId('form') as HTMLFormElement;
+form.hidden = false;
 const { headers, body, secret } = form.elements as unknown as Record<keyof PastedDelivery, HTMLInputElement>;
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   const pasted = { headers: headers.value, body: body.value, secret: secret.value };
-  const { verdict, title, details } = await verify(pasted, facts.signatureHeaders, Date.now());
-  byId('result').className = `panel ${verdict}`;
-  byId('result').replaceChildren(
-    element('p', {}, element('strong', {}, title)),
-    ...details.map((text) => element('p', {}, text)),
-  );
+  show(await verify(pasted, form.dataset.signatureHeaders?.split(' ') ?? [], Date.now()));
 });
-form.addEventListener('reset', () => byId('result').replaceChildren());
-byId('example').addEventListener('click', () => {
-  [headers.value, body.value, secret.value] = [example.headers, example.body, example.secret];
+
+function show({ verdict, title, details, problems = [], compared }: Verification): void {
+  clear();
+  for (const [field, problem] of problems) {
+    byId(`${field}-problem`).append(`${problem} `);
+    byId(field).ariaInvalid = 'true';
+  }
+  form.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+  const sentences = details.map((text) => element('p', {}, text));
+  const panel = element('div', { class: `panel ${verdict}` }, element('strong', {}, title), ...sentences);
+  byId('verdict').append(panel);
+  if (!compared) return;
+  const { signed, expected, received } = compared;
+  for (const [index, part] of document.querySelectorAll('#signed b').entries())
+    part.textContent = signed[index] ?? '';
+  const like = received.find((each) => each === expected) ?? received[0];
+  byId('expected').replaceChildren(...marked(expected, like));
+  byId('received').replaceChildren(...received.flatMap((each) => [...marked(each, expected), ' ']));
+  byId('comparison').hidden = false;
+}
+
+/** Marks the first character that differs. */
+function marked(text: string, other = ''): readonly (Node | string)[] {
+  const at = [...text].findIndex((each, index) => each !== other[index]);
+  return at < 0 ? [text] : [text.slice(0, at), element('mark', {}, text.charAt(at)), text.slice(at + 1)];
+}
+
+/** No verdict stays beside another input. */
+function clear(): void {
+  byId('comparison').hidden = true;
+  for (const shown of document.querySelectorAll('#verdict, .problem')) shown.replaceChildren();
+  for (const field of document.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
+}
+
+form.addEventListener('reset', clear);
+byId('example').addEventListener('click', async () => {
+  const [id, text] = [byId('example-id').textContent, byId('example-body').textContent];
+  const timestamp = `${Math.floor(Date.now() / 1_000)}`;
+  const key = 'whsec_dGVzdCB2ZWN0b3I6IG5ldmVyIHNpZ24gd2l0aCBpdCE=';
+  const signature = await sign([id, timestamp, text], key);
+  headers.value = `webhook-id: ${id}\nwebhook-timestamp: ${timestamp}\nwebhook-signature: ${signature}`;
+  [body.value, secret.value] = [text, key];
   form.requestSubmit();
 });
 let timer: ReturnType<typeof setTimeout> | undefined;
-form.addEventListener('input', () => {
+form.addEventListener('input', ({ target }) => {
+  clear();
+  const divided = target === secret ? undefined : splitDelivery((target as HTMLInputElement).value);
+  if (divided) [headers.value, body.value] = divided;
   clearTimeout(timer);
   timer = setTimeout(() => {
     secret.value = '';
-    announce('The secret was cleared after five minutes without typing.');
+    byId('announcer').textContent = 'The secret was cleared after five minutes without typing.';
   }, 300_000);
 });
 // The back button would restore the fields.
 addEventListener('pagehide', () => form.reset());
 
-for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]'))
-  button.addEventListener('click', async () => {
-    const source = byId(button.dataset.copy ?? '');
-    const copied = navigator.clipboard.writeText(source.textContent ?? '').then(() => 'Copied');
-    // Without permission, selects the text for copying by keyboard.
-    const outcome = await copied.catch(() => getSelection()?.selectAllChildren(source) ?? 'Selected');
-    announce(outcome);
-    button.textContent = outcome;
-    setTimeout(() => button.replaceChildren('Copy'), 2_000);
-  });
-
-function announce(text: string): void {
-  byId('announcer').textContent = text;
-}
-
-/** @throws Error if page.html has no such element */
 function byId(id: string): HTMLElement {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`The page has no #${id}.`);
-  return found;
+  return document.getElementById(id) as HTMLElement;
 }
 
 /** Strings become text nodes, never markup. */

@@ -12,10 +12,23 @@ export interface Verification {
   readonly title: string;
   /** Sentences, most important first. */
   readonly details: readonly string[];
+  /** Of an incomplete input, by field. */
+  readonly problems?: readonly (readonly [field: string, problem: string])[];
+  /** Of a complete input: the id, timestamp and body that are signed, their signature, and those that arrived. */
+  readonly compared?: { signed: readonly string[]; expected: string; received: readonly string[] };
 }
 
 /** The base64 of 32 bytes: of a secret, and of an HMAC-SHA-256. */
 const base64 = '[A-Za-z0-9+/]{43}=?$';
+
+/** @param secret `whsec_` and the base64 of 32 bytes */
+export async function sign(signed: readonly string[], secret: string): Promise<string> {
+  const bytes = Uint8Array.from(atob(secret.slice('whsec_'.length)), (each) => each.charCodeAt(0));
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
+  const hmac = await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(signed.join('.')));
+  return `v1,${btoa(String.fromCharCode(...new Uint8Array(hmac)))}`;
+}
 
 /**
  * Verifies a delivery as its receiver must, and explains an invalid signature.
@@ -31,67 +44,69 @@ export async function verify(
 ): Promise<Verification> {
   const headers = readHeaders(pastedHeaders);
   const valuesOf = (name: string) => [...(headers.get(name.toLowerCase()) ?? [])].filter(Boolean);
-  const [[id], [timestamp = '']] = [valuesOf('webhook-id'), valuesOf('webhook-timestamp')];
+  const [ids, timestamps] = [valuesOf('webhook-id'), valuesOf('webhook-timestamp')];
+  const [[id = ''], [timestamp = '']] = [ids, timestamps];
   const found = signatureHeaders.filter((name) => valuesOf(name).length > 0);
   const values = new Set(found.flatMap(valuesOf));
   const signatures = [...values].join(' ').split(/\s+/).filter(Boolean);
-  const known = signatures.filter((each) => new RegExp(`^v1,${base64}`).test(each));
+  const received = signatures.filter((each) => new RegExp(`^v1,${base64}`).test(each));
   const ignored = signatures
-    .filter((each) => !known.includes(each))
+    .filter((each) => !received.includes(each))
     .map((each) => `“${each}” is ignored: it is not “v1,” followed by 44 characters of base64.`);
   const secret = pastedSecret.trim();
 
-  const problems: [applies: boolean, problem: string][] = [
-    ...['webhook-id', 'webhook-timestamp'].flatMap((name): [boolean, string][] => [
-      [valuesOf(name).length === 0, `The header ${name} is missing.`],
-      [valuesOf(name).length > 1, `The header ${name} appears more than once, with different values.`],
-    ]),
-    [!/^\d{0,11}$/.test(timestamp), `webhook-timestamp is “${timestamp}”, not whole seconds since 1970.`],
-    [found.length === 0, `No signature header found. Expected: ${signatureHeaders.join(', ')}.`],
-    [
-      values.size > 1,
-      `${found.join(', ')} differ, although the service sends the same value in each: something changed them on the way.`,
-    ],
-    [found.length > 0 && known.length === 0, ignored.join(' ')],
-    [secret === '', 'The secret is missing.'],
-    [
-      secret !== '' && !new RegExp(`^whsec_${base64}`).test(secret),
-      'The secret is not “whsec_” followed by 44 characters of base64: part of it was lost or changed.',
-    ],
-    [body === '', 'The body is missing.'],
-  ];
-  const details = problems.flatMap(([applies, problem]) => (applies ? [problem] : []));
-  if (details.length > 0)
-    return { verdict: 'incomplete', title: 'Cannot verify: the input is incomplete', details };
-
-  const bytes = Uint8Array.from(atob(secret.slice('whsec_'.length)), (each) => each.charCodeAt(0));
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
-  const isValidFor = async (text: string) => {
-    const content = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
-    const hmac = new Uint8Array(await crypto.subtle.sign('HMAC', key, content));
-    const expected = `v1,${btoa(String.fromCharCode(...hmac))}`;
-    return known.some((each) => each.padEnd(expected.length, '=') === expected);
+  const rules: Readonly<Record<keyof PastedDelivery, Readonly<Record<string, boolean>>>> = {
+    headers: {
+      'The header webhook-id is missing.': id === '',
+      'The header webhook-timestamp is missing.': timestamp === '',
+      'The header webhook-id appears twice, with different values.': ids.length > 1,
+      'The header webhook-timestamp appears twice, with different values.': timestamps.length > 1,
+      [`webhook-timestamp is “${timestamp}”, not whole seconds since 1970.`]: !/^\d{0,11}$/.test(timestamp),
+      [`No signature header found. Expected: ${signatureHeaders.join(', ')}.`]: found.length === 0,
+      [`${found.join(', ')} differ, but are sent with the same value: something changed them.`]:
+        values.size > 1,
+      [ignored.join(' ')]: found.length > 0 && received.length === 0,
+    },
+    body: { 'The body is missing.': body === '' },
+    secret: {
+      'The secret is missing.': secret === '',
+      'The secret is not “whsec_” followed by 44 characters of base64: part of it was lost or changed.':
+        secret !== '' && !new RegExp(`^whsec_${base64}`).test(secret),
+    },
   };
-  if (await isValidFor(body)) {
-    return checkAge(Math.floor(now / 1000) - Number(timestamp), [
-      `Found in ${found.join(', ')}.`,
-      ...ignored,
-    ]);
+  const problems = Object.entries(rules).flatMap(([field, sentences]) =>
+    Object.entries(sentences).flatMap(([sentence, applies]) => (applies ? [[field, sentence] as const] : [])),
+  );
+  if (problems.length > 0)
+    return { verdict: 'incomplete', title: 'Cannot verify: the input is incomplete', details: [], problems };
+
+  const signed = [id, timestamp, body];
+  const expected = await sign(signed, secret);
+  const compared = { signed, expected, received };
+  const isReceived = (signature: string) => received.some((each) => each.padEnd(47, '=') === signature);
+  if (isReceived(expected)) {
+    const age = Math.floor(now / 1000) - Number(timestamp);
+    return { ...checkAge(age, [`Found in ${found.join(', ')}.`, ...ignored]), compared };
   }
   const title = 'The signature is invalid';
   for (const [how, changed] of changedBodies(body)) {
-    if (!(await isValidFor(changed))) continue;
+    if (!isReceived(await sign([id, timestamp, changed], secret))) continue;
     const remedy = 'Verify the raw bytes, before anything parses or reformats them.';
     const cause = `It is valid for the body ${how}, so the secret, id and timestamp are right. ${remedy}`;
-    return { verdict: 'invalid', title: `${title}: the body was changed`, details: [cause, ...ignored] };
+    return {
+      verdict: 'invalid',
+      title: `${title}: the body was changed`,
+      details: [cause, ...ignored],
+      compared,
+    };
   }
   const questions = [
     'The body, id or timestamp was changed, or the secret is wrong. A signature cannot show which.',
+    ...(unescaped(body) === undefined ? [] : ['The body is escaped (\\"): paste it as it arrived.']),
     'Is this exactly the body that arrived with these headers, byte for byte?',
     'Is this the secret of this webhook in this environment? An old secret stops working 24 hours after its rotation.',
   ];
-  return { verdict: 'invalid', title, details: [...questions, ...ignored] };
+  return { verdict: 'invalid', title, details: [...questions, ...ignored], compared };
 }
 
 /** @param age seconds */
@@ -101,13 +116,10 @@ function checkAge(age: number, details: readonly string[]): Verification {
   const [unit, size] = off < 3_600 ? ['minute', 60] : off < 86_400 ? ['hour', 3_600] : ['day', 86_400];
   const format = new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long' });
   const span = `${format.format(Math.floor(off / size))} ${age > 0 ? 'old' : 'ahead of this device’s clock'}`;
+  const title = `The signature is valid, but the delivery is ${span}`;
   const reason =
     'Receivers reject a timestamp that is more than 5 minutes off: it may be a replay. For a delivery that you pasted later, this is expected; otherwise check the clocks.';
-  return {
-    verdict: 'stale',
-    title: `The signature is valid, but the delivery is ${span}`,
-    details: [reason, ...details],
-  };
+  return { verdict: 'stale', title, details: [reason, ...details] };
 }
 
 /** Reverts common changes to a copied body, one at a time. */
@@ -118,9 +130,22 @@ function changedBodies(body: string): (readonly [how: string, body: string])[] {
     ['without the surrounding white space', body.trim()],
     ['with a trailing line break', `${body}\n`],
     ['with Windows line breaks', body.replaceAll('\n', '\r\n')],
+    ['without the escapes (it is a JSON string of the body)', unescaped(body) ?? body],
     ['as compact JSON (something reformatted it)', compact ? JSON.stringify(compact) : body],
   ];
   return changed.filter(([, each]) => each !== body);
+}
+
+/** The text whose JSON string this is, with or without quotes around it. */
+const unescaped = (body: string): string | undefined =>
+  /^\s*"?\s*\{\s*\\"/.test(body) ? parse<string>(`"${body.trim().replace(/^"|"$/g, '')}"`) : undefined;
+
+/** Divides what holds both headers and body: an object in JSON, or a request with an empty line between them. */
+export function splitDelivery(text: string): readonly [headers: string, body: string] | undefined {
+  const { headers, body } = (parseObject(text) ?? {}) as { headers?: object; body?: unknown };
+  if (headers && typeof body === 'string') return [JSON.stringify(headers, null, 2), body];
+  const [, head, rest] = /^([^{]*?:[^{]*?)\r?\n\r?\n(\S[\s\S]*)$/.exec(text) ?? [];
+  return head && rest ? [head, rest] : undefined;
 }
 
 /**
@@ -145,11 +170,15 @@ function readHeaders(text: string): ReadonlyMap<string, ReadonlySet<string>> {
   return headers;
 }
 
-function parseObject(text: string): object | undefined {
+function parse<Value>(text: string): Value | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+function parseObject(text: string): object | undefined {
+  const value = parse<unknown>(text);
+  return typeof value === 'object' && value !== null ? value : undefined;
 }

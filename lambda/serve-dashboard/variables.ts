@@ -6,6 +6,3 @@ export const variables = ['FACTS', 'OTHER_DASHBOARDS', 'RESPONSE_HEADERS'] as co
 
 /** The page's file, beside the function's code. */
 export const pageFile = 'index.html';
-
-/** Placeholder for the facts in the page. */
-export const factsMarker = '"{{facts}}"';

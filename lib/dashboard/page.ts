@@ -52,9 +52,32 @@ function build(): DashboardPage {
     // Functions, because `$` has a meaning in replacement strings.
     html: readFileSync(join(absWorkingDir, 'page.html'), 'utf8')
       .replace('<!-- style -->', () => `<style>${style}</style>`)
-      .replace('<!-- script -->', () => `<script>${script}</script>`),
+      .replace('<!-- script -->', () => `<script>${script}</script>`)
+      .replace('<!-- guide -->', snippets),
     headers: pageHeaders(hashSource(script), hashSource(style)),
   };
+}
+
+const escaped = (text: string) => text.replace(/[&<]/g, (each) => `&#${each.charCodeAt(0)};`);
+
+/** The receivers' guide's code as tabs: each block that has a heading and a sentence of its own. */
+function snippets(): string {
+  const guide = readFileSync(resolve(__dirname, '../../docs/receivers.md'), 'utf8');
+  const blocks = guide.matchAll(/^### (\w+).*\n\n((?:(?!```).+\n)+)\n```\w+\n([\s\S]*?)\n```$/gm);
+  const panels = Array.from(
+    blocks,
+    ([
+      ,
+      name = '',
+      note = '',
+      code = '',
+    ]) => `<div id="${name.toLowerCase()}" class="dark" data-copy="the ${name} code">
+      <h3>${name}</h3>
+      <p class="quiet">${escaped(note.replaceAll('`', ''))}</p>
+      <pre tabindex="0">${escaped(code)}</pre>
+    </div>`,
+  );
+  return `<div data-tabs="Language">${panels.join('')}</div>`;
 }
 
 /** https://www.w3.org/TR/CSP3/#grammardef-hash-source */

@@ -8,6 +8,7 @@ export const sources = [
   'bin',
   'cli',
   'dashboard',
+  'docs/receivers.md',
   'domain',
   'lambda',
   'lib',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
-import { verify } from '../../dashboard/verify';
+
+import { splitDelivery, verify } from '../../dashboard/verify';
 import { secretText, sign } from '../../domain/signature';
 
 const names = ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'];
@@ -67,6 +68,14 @@ it.each<[string, Change, string, string?]>([
   ['another id', { headers: { 'webhook-id': 'msg_2' } }, 'invalid', unknown],
   ['a line break at the end', { body: `${body}\n` }, 'invalid', 'without the trailing line break'],
   ['blanks around', { body: `  ${body}\n ` }, 'invalid', 'without the surrounding white space'],
+  ['an escaped body', { body: JSON.stringify(body) }, 'invalid', 'without the escapes'],
+  ['an escaped body without its quotes', { body: JSON.stringify(body).slice(1, -1) }, 'invalid', 'escapes'],
+  [
+    'an escaped body, and another secret',
+    { body: JSON.stringify(body), secret: secretText(older) },
+    'invalid',
+    'The body is escaped (\\"): paste it as it arrived.',
+  ],
   ['pretty-printing', { body: JSON.stringify(JSON.parse(body), null, 2) }, 'invalid', 'as compact JSON'],
   [
     'line breaks changed by a text field',
@@ -76,19 +85,57 @@ it.each<[string, Change, string, string?]>([
   ],
 
   ['no timestamp', { headers: { 'webhook-timestamp': '' } }, 'incomplete', 'webhook-timestamp is missing.'],
-  ['two ids', { text: `${lines()}\nwebhook-id: msg_2` }, 'incomplete', 'webhook-id appears more than once'],
+  ['two ids', { text: `${lines()}\nwebhook-id: msg_2` }, 'incomplete', 'webhook-id appears twice'],
   ['signatures that differ', { headers: { 'Svc-Signature': 'v1,x' } }, 'incomplete', 'Svc-Signature differ'],
   ['milliseconds', { headers: { 'webhook-timestamp': `${now}` } }, 'incomplete', 'whole seconds since 1970'],
   ['no known version', { headers: signed('v1a,abc') }, 'incomplete', '“v1a,abc” is ignored'],
   ['a part of a signature', { headers: signed(signature.slice(0, 19)) }, 'incomplete', 'is ignored: it'],
   ['a part of a secret', { secret: secret.slice(0, 20) }, 'incomplete', notASecret],
 ])('with %s', async (_, change, verdict, text = '') => {
-  const { title, details, ...verified } = await check(change);
+  const { title, details, problems = [], compared, ...verified } = await check(change);
   expect(verified).toEqual({ verdict });
-  expect([title, ...details].join(' ')).toContain(text);
+  expect([title, ...details, ...problems.map(([, problem]) => problem)].join(' ')).toContain(text);
+  // What is compared agrees with the verdict, unless the pasted body is not the one that was signed.
+  expect(compared?.received.includes(compared.expected) ?? 'incomplete').toBe(
+    { valid: true, stale: true, invalid: false, incomplete: 'incomplete' }[verdict],
+  );
 });
 
 it('names all missing fields at once', async () => {
-  const { verdict, details } = await verify({ headers: '', body: '', secret: '' }, names, now);
-  expect({ verdict, count: details.length }).toEqual({ verdict: 'incomplete', count: 5 });
+  const { verdict, problems } = await verify({ headers: '', body: '', secret: '' }, names, now);
+  const fields = problems?.map(([field]) => field);
+  expect({ verdict, fields }).toEqual({
+    verdict: 'incomplete',
+    fields: ['headers', 'headers', 'headers', 'body', 'secret'],
+  });
 });
+
+it('shows the id, timestamp and body that are signed, their signature and those received', async () => {
+  const { compared } = await check({ headers: rotated });
+  const expected = sign({ id, timestamp, body }, [key]);
+  const both = sign({ id, timestamp, body }, [key, older]).split(' ');
+  expect(compared).toEqual({ signed: [id, `${timestamp}`, body], expected, received: both });
+});
+
+it.each([
+  [
+    'a line of wallet local receive --json',
+    JSON.stringify({ date: '', verified: true, headers: received, body }),
+  ],
+  ['a whole request', `POST / HTTP/1.1\r\n${lines().replaceAll('\n', '\r\n')}\r\n\r\n${body}`],
+  [
+    'headers in another order, an empty line and the body',
+    `${lines().split('\n').reverse().join('\n')}\n\n${body}`,
+  ],
+])('divides %s into headers and body that verify', async (_, text) => {
+  const [headers = '', divided] = splitDelivery(text) ?? [];
+  expect(divided).toBe(body);
+  expect(await check({ text: headers })).toMatchObject({ verdict: 'valid' });
+});
+
+it.each([
+  ['headers', lines()],
+  ['a body', body],
+  ['a body with an empty line', `{\n\n"a": 1}`],
+  ['nothing', ''],
+])('does not divide %s', (_, text) => expect(splitDelivery(text)).toBeUndefined());

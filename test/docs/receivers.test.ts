@@ -1,12 +1,15 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { transformSync } from 'esbuild';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { retrySchedule } from '../../domain/delivery';
 import { secretText, sign } from '../../domain/signature';
 import { projectRoot } from '../architecture/sources';
+import { startHttpServer } from '../support/http-server';
 import { openApi } from '../support/openapi';
 import { temporaryFolder } from '../support/temporary-folder';
 
@@ -20,7 +23,7 @@ const page = readFileSync(join(projectRoot, 'docs/receivers.md'), 'utf8');
 /** The one block of code under a heading of the third level. */
 function snippet(heading: string): string {
   const [, section = ''] = page.split(`\n### ${heading}\n`);
-  return /^```(?:typescript|python)\n([\s\S]*?)^```$/m.exec(section)?.[1] as string;
+  return /^```(?:typescript|python|sh)\n([\s\S]*?)^```$/m.exec(section)?.[1] as string;
 }
 
 const asCommonJs = (code: string) => transformSync(code, { loader: 'ts', format: 'cjs' }).code;
@@ -130,6 +133,24 @@ for line in sys.stdin:
       ...[true, false],
       ...invalidSecrets.map(() => expect.stringContaining('32 bytes')),
     ]);
+  });
+
+/** curl and OpenSSL are optional. */
+if (['curl', 'openssl'].every((tool) => spawnSync(tool, ['--version']).error === undefined))
+  it('the curl sends a delivery that the TypeScript accepts', async () => {
+    const received: boolean[] = [];
+    const server = await startHttpServer(async (request, response) => {
+      received.push(verify(vector.secret, request.headers, await text(request)));
+      response.writeHead(204).end();
+    });
+    try {
+      const script = snippet('curl').replace('http://127.0.0.1:3000/', server.url);
+      const { stdout } = await promisify(execFile)('sh', ['-c', script]);
+      expect(stdout).toContain('204');
+      expect(received).toEqual([true]);
+    } finally {
+      await server.stop();
+    }
   });
 
 it('the test vector has the signature of the product and of the library, and verifies only at its time', () => {

@@ -7,7 +7,7 @@ import { projectRoot, temporaryFolder } from '../runs/long-run';
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
 
-const leftOut = new Set(['node_modules', '.git', '.local', 'cdk.out', 'docs']);
+const leftOut = new Set(['node_modules', '.git', '.local', 'cdk.out']);
 
 /** A copy of this project with one row in its table. */
 async function copyProject(): Promise<string> {

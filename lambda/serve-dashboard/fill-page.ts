@@ -1,0 +1,86 @@
+import { allowListFormatNames, allowListFormats, formatAllowList } from '../../domain/allow-list';
+import type { DashboardFacts } from '../../domain/dashboard';
+import { retrySchedule } from '../../domain/delivery';
+import { type Content, html } from './html';
+import { timeline } from './timeline';
+
+/** Replaces each `{{name}}` of the page. @throws Error if the page asks for another part, or for one less */
+export function fillPage(page: string, facts: DashboardFacts): string {
+  const parts = partsOf(facts);
+  const unused = new Set(Object.keys(parts));
+  const filled = page.replace(/\{\{([\w-]+)\}\}/g, (_, name: string) => {
+    const part = parts[name];
+    if (part === undefined) throw new Error(`The page asks for {{${name}}}, which does not exist.`);
+    unused.delete(name);
+    return html`${part}`.text;
+  });
+  if (unused.size > 0) throw new Error(`The page has no {{${[...unused].join('}}, {{')}}}.`);
+  return filled;
+}
+
+function partsOf(facts: DashboardFacts): Readonly<Record<string, Content>> {
+  const { title, address, reserve, support, others, signatureHeaders } = facts;
+  const [, ...same] = signatureHeaders;
+  return {
+    title,
+    facts: rows(facts).map(
+      ([name, value]) => html`<div class="row rule"><dt>${name}</dt><dd>${value}</dd></div>`,
+    ),
+    warnings: warnings(facts).map((text) => html`<p class="panel time" role="note">${text}</p>`),
+    address: `${address}/32`,
+    local: address.startsWith('127.') ? ' It is this machine’s own: for testing only.' : '',
+    reserve: reserve
+      ? html`<p class="quiet">In an announced emergency, they come from this reserve instead. Allow it now as well.</p>
+          <p class="row" data-copy="the reserve"><code>${reserve}/32</code></p>`
+      : '',
+    api: facts.apiBaseUrl,
+    'allow-lists': html`<div data-tabs="Format">${allowListFormatNames.map(
+      (format) => html`<div id="${format}" class="dark" data-copy="the allow-list">
+        <h3>${allowListFormats[format].title}</h3>
+        <p class="quiet">Use: ${allowListFormats[format].use}</p>
+        <pre tabindex="0">${formatAllowList(format, [facts])}</pre>
+      </div>`,
+    )}</div>`,
+    'same-headers': `${same.join(' and ')} have the same value.`,
+    'signature-headers': signatureHeaders.join(' '),
+    timeline: timeline(),
+    'timeline-note': `${retrySchedule.length} attempts in 72 hours; then the delivery is given up, and the webhook stays enabled.`,
+    guide: support.guide,
+    contact: support.contact,
+    'contact-url': support.contact.startsWith('https:') ? support.contact : `mailto:${support.contact}`,
+    others:
+      others.length === 0
+        ? ''
+        : html`<span>Other environments: ${others.map((each) => html`<a href="${each.url}" rel="noreferrer">${each.title}</a> `)}</span>`,
+  };
+}
+
+/** The environment's facts, as pairs of label and text. */
+function rows(facts: DashboardFacts): readonly (readonly [name: string, value: string])[] {
+  const chains = facts.chains.join(' and ') + (facts.testFundsOnly ? ', with test funds only' : '');
+  return [
+    ['Environment', facts.environment],
+    ['Region', facts.region],
+    ['Data', `Stored and processed only in ${facts.residencyRegions.join(' and ')}`],
+    ['Chains', `${chains}. Broadcast transactions may be processed anywhere.`],
+    ['SLA', facts.serviceLevelAgreement ? 'Yes' : 'None: no commitment to availability'],
+  ];
+}
+
+/** Warnings for users of the environment. */
+function warnings({ testFundsOnly, chains, deprecation }: DashboardFacts): readonly string[] {
+  const mainnet = chains.includes('mainnet')
+    ? ': the service cannot technically prevent you from sending funds to a mainnet chain, but doing so is against the terms of use'
+    : '';
+  const sunset = deprecation?.sunset ? ` It will be switched off on ${day(deprecation.sunset)}.` : '';
+  return [
+    ...(testFundsOnly ? [`Use test funds only${mainnet}.`] : []),
+    ...(deprecation
+      ? [`Deprecated since ${day(deprecation.since)}: do not build anything new on it.${sunset}`]
+      : []),
+  ];
+}
+
+/** `20 November 2026` */
+const day = (date: string) =>
+  new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(date));
