@@ -58,7 +58,7 @@ export class SchemaMigration extends Construct {
       properties: { ContentHash: contentHash(environment) },
     });
     this.resource = migration.node.defaultChild as CfnResource;
-    // Read by .ci/obstacles.ts, which compares two assemblies.
+    // Read by .ci/list-obstacles.ts, which compares two assemblies.
     this.resource.addMetadata('IrreversibleMigrations', irreversibleMigrations(projectRoot));
     const network = this.node
       .findAll()

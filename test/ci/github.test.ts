@@ -1,10 +1,10 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findLastGood } from '../../.ci/find-last-good';
+import { findTarget } from '../../.ci/find-target';
 import type { WorkflowRun } from '../../.ci/github';
-import { findLastGood } from '../../.ci/last-good';
 import { requireGreen } from '../../.ci/require-green';
 import { requireProtection } from '../../.ci/require-protection';
-import { findTarget } from '../../.ci/target';
 import { environments } from '../../lib/environments';
 import { type HttpServer, startHttpServer } from '../support/http-server';
 import { first, withStandby } from '../support/rows';
@@ -139,7 +139,7 @@ it('lists the environments that GitHub has, and skips and names the others', asy
     [`${url}/deployment-branch-policies`]: { branch_policies: [{ name: 'main', type: 'branch' }] },
   };
   answers = { [url]: branches, ...policies };
-  const list = () => step('node --require tsx/cjs .ci/environments.ts');
+  const list = () => step('node --require tsx/cjs .ci/list-environments.ts');
   const { output, summary } = await list();
   expect(output).toBe(`environments=${JSON.stringify([{ environment, region }])}\n`);
   for (const { name } of environments.slice(1)) expect(summary).toContain(`Skipped ${name}: `);

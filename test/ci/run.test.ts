@@ -43,7 +43,7 @@ function run(stubs: Readonly<Record<string, string>>, { args = ['checks'], CI = 
     const text = `#!/bin/sh\necho "${name} $*" >>"${calls}"\n${script}\n`;
     writeFileSync(join(tools, name), text, { mode: 0o755 });
   }
-  const env = { PATH: tools, CI, XDG_CACHE_HOME: join(folder(), 'cache') };
+  const env = { PATH: tools, CI, CI_CACHE: join(folder(), 'cache') };
   const { status, stdout, stderr } = spawnSync('/bin/bash', ['.ci/run', ...args], { cwd: projectRoot, env });
   const called = existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [];
   return { status, printed: String(stderr) + String(stdout), called };
@@ -139,6 +139,6 @@ it('an assembly without stacks is not linted in silence', () => {
   const manifest = { artifacts: { Tree: { type: 'cdk:tree' } } };
   writeFileSync(join(folder(), 'manifest.json'), JSON.stringify(manifest));
   const print = () =>
-    execFileSync('node', ['.ci/stack-regions.js', folder()], { cwd: projectRoot, stdio: 'pipe' });
+    execFileSync('node', ['.ci/list-templates.js', folder()], { cwd: projectRoot, stdio: 'pipe' });
   expect(print).toThrow('has no stacks');
 });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatReport } from '../../.ci/diff-report';
-import { obstaclesTo } from '../../.ci/obstacles';
+import { obstaclesTo } from '../../.ci/list-obstacles';
+import { formatReport } from '../../.ci/print-diff';
 import { readStacks } from '../../.ci/stacks';
 import { temporaryFolder } from '../support/temporary-folder';
 

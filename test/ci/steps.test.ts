@@ -38,14 +38,14 @@ it('applies exactly what was planned, and nothing when planning failed', async (
   const checkout = workspace();
   writeAssembly(checkout);
   checkout.stub('npm', 'exit 1');
-  const plan = () => checkout.step('bash .ci/plan "$STACK"', variables);
+  const plan = () => checkout.step('bash .ci/plan-deployment "$STACK"', variables);
   expect(await plan()).toMatchObject({ exitCode: 1, output: '' });
   checkout.stub('npm', 'echo "## Plan of $7"; echo {} > plan/plan.json');
   const { exitCode, summary, output } = await plan();
   expect({ exitCode, summary }).toEqual({ exitCode: 0, summary: '## Plan of WalletEu\n' });
   const [, planned] = /^digest=([0-9a-f]{64})\n$/.exec(output) ?? [];
   const digest = async (DIGEST = '') =>
-    (await checkout.step('bash .ci/digest "$DIGEST"', { DIGEST })).exitCode;
+    (await checkout.step('bash .ci/digest-plan "$DIGEST"', { DIGEST })).exitCode;
   expect([await digest(planned), await digest()]).toEqual([0, 1]);
   checkout.write('cdk.out/asset.1/.hidden', 'y');
   expect(await digest(planned)).toBe(1);
@@ -53,7 +53,7 @@ it('applies exactly what was planned, and nothing when planning failed', async (
 
 it('stores the template that a deployment replaces, if any', async () => {
   const checkout = workspace();
-  const store = () => checkout.step('node --require tsx/cjs .ci/before.ts "$STACK"', inAccount());
+  const store = () => checkout.step('node --require tsx/cjs .ci/save-template.ts "$STACK"', inAccount());
   account.answer(withoutStacks);
   expect(await store()).toMatchObject({ exitCode: 0 });
   expect(() => checkout.read('plan/before.json')).toThrow('ENOENT');
@@ -157,7 +157,7 @@ it.each([
     const passes = `[ "$(wc -l < runs)" -gt ${failures} ]`;
     checkout.stub('npm', `[ "$5" = smoke ] || exit 0; echo "$@" >> runs; ${passes}`);
     const variable = { ...variables, SMOKE_RECEIVER_URL: receiver };
-    expect(await checkout.step('bash .ci/smoke "$ENVIRONMENT"', variable)).toMatchObject({ exitCode });
+    expect(await checkout.step('bash .ci/run-smoke "$ENVIRONMENT"', variable)).toMatchObject({ exitCode });
     const run = `run -s wallet -- smoke --environment ${variables.ENVIRONMENT} --outputs FILE --allow-production ${option}\n`;
     expect(checkout.read('runs').replace(/(?<= --outputs )\S+/g, 'FILE')).toBe(run.repeat(3));
     expect(checkout.read('pauses')).toBe('30\n30\n');

@@ -125,7 +125,7 @@ it('the longest move of the origin fits into its job and the session of its role
   });
 });
 
-/** Each with its options, such as `wallet -- plan --stack` or `.ci/operate "$ENVIRONMENT" move-origin --zone`. */
+/** Each with its options, such as `wallet -- plan --stack` or `.ci/run-wallet "$ENVIRONMENT" move-origin --zone`. */
 const walletCommand = /(?:wallet -- |\.ci\/operate \S+ )([\w-]+)/;
 
 it.each(commands.filter((command) => walletCommand.test(command)))('%s has known options', (command) => {

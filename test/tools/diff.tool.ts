@@ -81,7 +81,7 @@ it('fails with the output of an app that does not synthesize, and with 2 for an 
   await leavesNothingBehind();
 });
 
-const startDiff = (...args: string[]) => start('bash', [join(project, '.ci/diff'), ...args]);
+const startDiff = (...args: string[]) => start('bash', [join(project, '.ci/show-diff'), ...args]);
 
 /** Runs in the repository, with a folder of its own for temporary files. */
 async function start(command: string, args: readonly string[], variables: NodeJS.ProcessEnv = {}) {

@@ -1,5 +1,5 @@
 /**
- * Finds the last assembly of a stack that was deployed and passed smoke: `.ci/last-good.ts STACK`. GitHub keeps it for
+ * Finds the last assembly of a stack that was deployed and passed smoke: `.ci/find-last-good.ts STACK`. GitHub keeps it for
  * 90 days, as an artifact of that run of the workflow `deploy`. Writes the run's id to the step's outputs.
  */
 import { output, read, step, summarize, variable, type WorkflowRun } from './github';

@@ -1,5 +1,5 @@
 /**
- * Looks up a stack or environment entered in a workflow: `.ci/target.ts stack|environment NAME`. Writes
+ * Looks up a stack or environment entered in a workflow: `.ci/find-target.ts stack|environment NAME`. Writes
  * to the step's outputs.
  */
 import { allStacks } from '../cli/shell/deployed-stack';

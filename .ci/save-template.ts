@@ -1,5 +1,5 @@
 /**
- * Saves a stack's template before a deployment to plan/before.json, if the stack exists: `.ci/before.ts STACK`.
+ * Saves a stack's template before a deployment to plan/before.json, if the stack exists: `.ci/save-template.ts STACK`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { ask } from '../cli/shell/aws';

@@ -1,4 +1,4 @@
-/** Prints a change's effects on the stacks, as Markdown: `.ci/diff-report.ts BASE CHANGE`, two assemblies. */
+/** Prints a change's effects on the stacks, as Markdown: `.ci/print-diff.ts BASE CHANGE`, two assemblies. */
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { formatDifferences, fullDiff, type TemplateDiff } from '@aws-cdk/cloudformation-diff';

@@ -1,6 +1,6 @@
 /**
  * Prints why a stack cannot be rolled back to the last good assembly, one reason per line, and fails if there are any:
- * `.ci/obstacles.ts DEPLOYED LAST-GOOD BEFORE STACK`, two assemblies and the template that the deployment replaced.
+ * `.ci/list-obstacles.ts DEPLOYED LAST-GOOD BEFORE STACK`, two assemblies and the template that the deployment replaced.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
