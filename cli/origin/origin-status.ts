@@ -5,7 +5,7 @@ import { CommandFailed } from '../shell/failure';
 import type { Target } from '../shell/target';
 import { environmentCommand } from '../shell/target';
 import { columns, type Terminal, table } from '../shell/terminal';
-import { type Attempt, addressAt, noZone, openOrigin, readOrigin, requireElasticIp } from './read-origin';
+import { addressAt, noZone, openOrigin, readOrigin, requireElasticIp, type Tolerant } from './read-origin';
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand(program, terminal, 'origin-status', {
@@ -43,7 +43,7 @@ webhooks are sent.`,
 }
 
 /** The output of `--json`: `null` is unknown or absent. */
-async function readStatus(target: Target, attempt: Attempt) {
+async function readStatus(target: Target, attempt: Tolerant) {
   const { SQS } = await import('@aws-sdk/client-sqs');
   const { CloudWatch } = await import('@aws-sdk/client-cloudwatch');
   const { name, stackId } = target.environment;

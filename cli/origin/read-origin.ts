@@ -115,12 +115,12 @@ export interface Origin {
 }
 
 /** Makes a call, and may return undefined when it fails. */
-export type Attempt = <T>(call: () => Promise<T>) => Promise<T | undefined>;
+export type Tolerant = <T>(call: () => Promise<T>) => Promise<T | undefined>;
 
 /** @param attempt @default - a call that fails is thrown */
 export async function readOrigin(
   clients: OriginClients,
-  attempt: Attempt = (call) => call(),
+  attempt: Tolerant = (call) => call(),
 ): Promise<Origin> {
   const { cloudFormation, stackId } = clients;
   const [stack, resources] = await Promise.all([

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { Webhook } from 'standardwebhooks';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { signatureHeaders } from '../../domain/signature';
 import { CommandFailed } from '../shell/failure';
 
@@ -68,7 +68,7 @@ export function verify(
       'webhook-signature': String(headers[name] ?? ''),
     };
     try {
-      new Webhook(secret).verify(body, standard, { jsonParse: false });
+      new StandardWebhook(secret).verify(body, standard, { jsonParse: false });
     } catch (error) {
       return `${name}: ${(error as Error).message}`;
     }

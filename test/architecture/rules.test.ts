@@ -45,6 +45,11 @@ const packageOf = (name: string) => /^(?:@[\w.-]+\/)?\w[\w.-]*/.exec(name)?.[0] 
 /** The use case of a path; undefined for the shared folders and outside `lambda`. */
 const useCaseOf = (path: string) => /^lambda\/(?!database|shared)([^/]+)\//.exec(path)?.[1];
 
+/** The command line's entry, which loads every command. */
+const shell = 'cli/command-line.ts';
+const isCommand = (name: string) =>
+  readFileSync(join(projectRoot, shell), 'utf8').includes(`require('.${name.slice('cli'.length)}')`);
+
 /** Names of environments and of their stacks, in a regular expression. */
 const names = environments
   .flatMap(({ name, stackId, standby }) => [name, stackId, ...(standby ? [standby.stackId] : [])])
@@ -111,6 +116,25 @@ const rules: readonly Rule[] = [
     breaches: [
       ['lambda/deliver-webhook/a.ts', "import { x } from '../fan-out-event/request';"],
       ['lambda/shared/a.ts', "import { x } from '../delete-user-group/request';"],
+    ],
+  },
+  {
+    title: 'no command imports another, and a folder of commands only itself and the shell',
+    forbids: (path, { name, isPackage }) => {
+      const [, folder = ''] = /^cli\/(\w+)\//.exec(path) ?? [];
+      const isElsewhere = folder !== '' && !new RegExp(`^cli/(${folder}|shell)/`).test(name);
+      return (
+        path.startsWith('cli/') &&
+        !isPackage &&
+        name.startsWith('cli/') &&
+        (isElsewhere || (path !== shell && isCommand(name)))
+      );
+    },
+    breaches: [
+      ['cli/webhooks/deliveries.ts', "import { eventId } from './send-event';"],
+      ['cli/smoke.ts', "import { receive } from './webhooks/receive';"],
+      ['cli/origin/origins.ts', "import { deriveSecret } from '../webhooks/secret';"],
+      ['cli/shell/target.ts', "import { putEvent } from '../webhooks/queue';"],
     ],
   },
   {

@@ -1,10 +1,10 @@
 import { KMS } from '@aws-sdk/client-kms';
-import { ask, clientSettings } from '../../cli/shell/aws';
-import { writeOutputs } from '../support/outputs-file';
-import { first } from '../support/rows';
-import { temporaryFolder } from '../support/temporary-folder';
-import { acceptedBatch, operations, page, useAccount } from './account';
-import { organizationId, wallet } from './region';
+import { ask, clientSettings } from '../../../cli/shell/aws';
+import { writeOutputs } from '../../support/outputs-file';
+import { first } from '../../support/rows';
+import { temporaryFolder } from '../../support/temporary-folder';
+import { acceptedBatch, operations, page, useAccount } from '../account';
+import { organizationId, wallet } from '../region';
 
 const account = useAccount();
 const folder = temporaryFolder();

@@ -1,11 +1,11 @@
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { GetPublicKeyCommand } from '@aws-sdk/client-kms';
-import { joseSignature } from '../../cli/callers/signing';
-import { createAccessTokenVerifier } from '../../lambda/authorize-request/handler';
-import { toJwk } from '../../lambda/export-jwks/handler';
-import { createUserActionVerifier } from '../../lambda/shared/user-action';
-import { first } from '../support/rows';
-import { groupId, identityId, keyArns, organizationId, result, useRegion } from './region';
+import { joseSignature } from '../../../cli/callers/signing';
+import { createAccessTokenVerifier } from '../../../lambda/authorize-request/handler';
+import { toJwk } from '../../../lambda/export-jwks/handler';
+import { createUserActionVerifier } from '../../../lambda/shared/user-action';
+import { first } from '../../support/rows';
+import { groupId, identityId, keyArns, organizationId, result, useRegion } from '../region';
 
 const region = useRegion();
 const caller = { identityId, organizationId, kind: 'CustomerEmployee' } as const;

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
-import { runCommandLine } from '../../cli/command-line';
-import { newId } from '../../domain/ids';
-import { eventually } from '../support/eventually';
-import { writeOutputs } from '../support/outputs-file';
-import { temporaryFolder } from '../support/temporary-folder';
-import { unusedPort } from '../support/unused-port';
-import { silent } from '../support/wallet-commands';
-import { eventText } from '../support/webhooks';
-import { organizationId, result, useRegion, webhookId } from './region';
+import { runCommandLine } from '../../../cli/command-line';
+import { newId } from '../../../domain/ids';
+import { eventually } from '../../support/eventually';
+import { writeOutputs } from '../../support/outputs-file';
+import { temporaryFolder } from '../../support/temporary-folder';
+import { unusedPort } from '../../support/unused-port';
+import { silent } from '../../support/wallet-commands';
+import { eventText } from '../../support/webhooks';
+import { organizationId, result, useRegion, webhookId } from '../region';
 
 const region = useRegion();
 const folder = temporaryFolder();

@@ -1,5 +1,5 @@
-import { parseEvent, parseRedelivery } from '../../domain/event';
-import { groupId, organizationId, result, useRegion, webhookId } from './region';
+import { parseEvent, parseRedelivery } from '../../../domain/event';
+import { groupId, organizationId, result, useRegion, webhookId } from '../region';
 
 const region = useRegion();
 

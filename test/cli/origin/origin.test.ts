@@ -1,16 +1,16 @@
 import { PassThrough } from 'node:stream';
-import { updatesBetween } from '../../cli/origin/move-origin';
-import { isOriginAddress } from '../../cli/origin/read-origin';
-import { callsNotGranted } from '../support/granted';
-import { startWallet } from '../support/node-process';
-import { writeOutputs } from '../support/outputs-file';
-import { first } from '../support/rows';
-import { temporaryFolder } from '../support/temporary-folder';
-import { runWallet } from '../support/wallet-command';
-import { type Replies, refusal, useAccount } from './account';
-import { useInstantWaits } from './instant-waits';
+import { updatesBetween } from '../../../cli/origin/move-origin';
+import { isOriginAddress } from '../../../cli/origin/read-origin';
+import { callsNotGranted } from '../../support/granted';
+import { startWallet } from '../../support/node-process';
+import { writeOutputs } from '../../support/outputs-file';
+import { first } from '../../support/rows';
+import { temporaryFolder } from '../../support/temporary-folder';
+import { runWallet } from '../../support/wallet-command';
+import { type Replies, refusal, useAccount } from '../account';
+import { useInstantWaits } from '../instant-waits';
+import { wallet } from '../region';
 import { address, OriginAccount, reserve } from './origin-account';
-import { wallet } from './region';
 
 useInstantWaits();
 const folder = temporaryFolder();

@@ -1,7 +1,7 @@
-import { parseDelivery } from '../../domain/delivery';
-import { parseEvent } from '../../domain/event';
-import { useInstantWaits } from './instant-waits';
-import { organizationId, refusal, result, useRegion, webhookId } from './region';
+import { parseDelivery } from '../../../domain/delivery';
+import { parseEvent } from '../../../domain/event';
+import { useInstantWaits } from '../instant-waits';
+import { organizationId, refusal, result, useRegion, webhookId } from '../region';
 
 useInstantWaits();
 const region = useRegion();

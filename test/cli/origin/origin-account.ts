@@ -1,5 +1,5 @@
-import { first } from '../support/rows';
-import { type Replies, refusal, result, withResources } from './account';
+import { first } from '../../support/rows';
+import { type Replies, refusal, result, withResources } from '../account';
 
 export const [address, reserve] = ['203.0.113.7', '203.0.113.8'];
 

@@ -1,16 +1,16 @@
-import type { AssembledStack } from '../../cli/deployments/assembly';
-import { checks } from '../../cli/deployments/checks/all';
-import { runChecks } from '../../cli/deployments/preflight';
-import { inProject } from '../../cli/shell/paste';
+import type { AssembledStack } from '../../../cli/deployments/assembly';
+import { checks } from '../../../cli/deployments/checks/all';
+import { runChecks } from '../../../cli/deployments/preflight';
+import { inProject } from '../../../cli/shell/paste';
 import {
   developerEnvironment,
   type Environment,
   environments,
   restoreSuffix,
   stacksOf,
-} from '../../lib/environments';
-import { first, withStandby } from '../support/rows';
-import { temporaryFolder } from '../support/temporary-folder';
+} from '../../../lib/environments';
+import { first, withStandby } from '../../support/rows';
+import { temporaryFolder } from '../../support/temporary-folder';
 import {
   type Replies,
   refusal,
@@ -19,9 +19,9 @@ import {
   withoutStacks,
   withResources,
   withStacks,
-} from './account';
-import { writeAssembly } from './assembly';
-import { wallet } from './region';
+} from '../account';
+import { writeAssembly } from '../assembly';
+import { wallet } from '../region';
 
 const account = useAccount();
 const accountId = '111122223333';
