@@ -16,8 +16,9 @@ import { InvalidEnvironment } from '../environment/messages';
 import type { Environment } from '../environment/schema';
 import type { BundleOptions } from '../functions/bundles';
 import type { FunctionNetwork, HandlerFunction } from '../functions/handler-function';
-import { DatabaseCluster, databaseName, databaseSubnets } from './cluster';
+import { databaseSubnets } from './cluster';
 import { createSecret } from './secrets';
+import { databaseName, type ServingCluster, servingCluster } from './serving-cluster';
 
 type Variables<Access extends keyof typeof locationVariables> = Record<
   (typeof locationVariables)[Access][number],
@@ -31,7 +32,7 @@ export interface DatabaseProps {
 
 /** The region's database and access to it: over the RDS Data API, or directly over PostgreSQL's protocol. */
 export class Database extends Construct {
-  readonly cluster: DatabaseCluster;
+  readonly cluster: ServingCluster;
   /** Where functions that use the database run: next to it with direct access, outside of any VPC with the Data API. */
   readonly network: FunctionNetwork | undefined;
   readonly bundle: BundleOptions;
@@ -45,8 +46,8 @@ export class Database extends Construct {
 
   constructor(scope: Construct, id: string, { environment, vpc }: DatabaseProps) {
     super(scope, id);
-    this.cluster = new DatabaseCluster(this, 'Cluster', { environment, vpc });
-    this.masterSecret = this.cluster.masterSecret as ISecret;
+    this.cluster = servingCluster(this, 'Cluster', { environment, vpc });
+    this.masterSecret = this.cluster.masterSecret;
     if (environment.databaseAccess === 'data-api') {
       this.roleSecrets = Object.fromEntries(databaseRoles.map((role) => [role, this.createRoleSecret(role)]));
       this.bundle = { databaseAccess: 'data-api' };

@@ -7,7 +7,7 @@ import type { Environment } from '../environment/schema';
 
 export interface NetworkProps {
   readonly environment: Environment;
-  /** Only the isolated subnets, with room for the others: a promotion adds them without moving these. @default false */
+  /** Creates the isolated subnets only, and keeps the ranges of the others free: a promotion adds them. @default false */
   readonly isStandby?: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface NetworkProps {
 export class Network extends Construct {
   readonly vpc: ec2.IVpc;
 
-  constructor(scope: Construct, id: string, { environment, isStandby: reserved = false }: NetworkProps) {
+  constructor(scope: Construct, id: string, { environment, isStandby = false }: NetworkProps) {
     super(scope, id);
     const { PUBLIC, PRIVATE_WITH_EGRESS, PRIVATE_ISOLATED } = ec2.SubnetType;
     const logGroup = {
@@ -33,8 +33,8 @@ export class Network extends Construct {
       natGateways: 0,
       restrictDefaultSecurityGroup: true,
       subnetConfiguration: [
-        { name: 'Public', subnetType: PUBLIC, cidrMask: 24, mapPublicIpOnLaunch: false, reserved },
-        { name: 'Private', subnetType: PRIVATE_WITH_EGRESS, cidrMask: 20, reserved },
+        { name: 'Public', subnetType: PUBLIC, cidrMask: 24, mapPublicIpOnLaunch: false, reserved: isStandby },
+        { name: 'Private', subnetType: PRIVATE_WITH_EGRESS, cidrMask: 20, reserved: isStandby },
         { name: 'Isolated', subnetType: PRIVATE_ISOLATED, cidrMask: 20 },
       ],
       flowLogs: {

@@ -1,5 +1,5 @@
 import { Construct } from 'constructs';
-import { DatabaseCluster } from '../database/cluster';
+import { ReplicaCluster } from '../database/replica-cluster';
 import type { Environment, Standby } from '../environment/schema';
 import { standbyReplication } from '../monitoring/alarm-table';
 import { Alarms } from '../monitoring/alarms';
@@ -28,7 +28,7 @@ export class StandbyStack extends EnvironmentStack {
     const { vpc } = new Network(this, 'Network', { environment, isStandby: true });
     // The same scope as in `RegionStack`, for the same logical ids.
     const scopeOfCluster = new Construct(this, 'Database');
-    const replica = new DatabaseCluster(scopeOfCluster, 'Cluster', { environment, standby, vpc });
+    const replica = new ReplicaCluster(scopeOfCluster, 'Cluster', { environment, standby, vpc });
     if (environment.serviceLevelAgreement) {
       const alarms = [standbyReplication(replica.identifier, serving.region)];
       const scopeOfAlarms = new Construct(this, 'Monitoring');
