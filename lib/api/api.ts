@@ -54,6 +54,7 @@ export class Api extends Construct {
       // The API's paths have no version.
       stageName: 'api',
       makesLogRole: true,
+      measuredMethods: ['/auth/user-groups/{userGroupId}/DELETE'],
     });
     this.restApi = restApi;
     this.accessLog = accessLog;

@@ -5,6 +5,7 @@ import {
   EndpointAccessMode,
   EndpointType,
   LogGroupLogDestination,
+  type MethodDeploymentOptions,
   MethodLoggingLevel,
   RestApi,
   SecurityPolicy,
@@ -26,6 +27,8 @@ export interface RegionalRestApiProps {
    * docs/decisions/api.md.
    */
   readonly makesLogRole: boolean;
+  /** Methods with metrics of their own beside the stage's, such as `/orders/POST`. @default - none */
+  readonly measuredMethods?: readonly string[];
   /** Minimum size in bytes of compressed responses, for clients that accept them. @default - never */
   readonly compressFrom?: number;
 }
@@ -36,7 +39,15 @@ export interface RegionalRestApiProps {
  */
 export function regionalRestApi(
   scope: Construct,
-  { environment, name, domainName, stageName, makesLogRole, compressFrom }: RegionalRestApiProps,
+  {
+    environment,
+    name,
+    domainName,
+    stageName,
+    makesLogRole,
+    measuredMethods = [],
+    compressFrom,
+  }: RegionalRestApiProps,
 ): { readonly restApi: RestApi; readonly accessLog: LogGroup | undefined; readonly url: string } {
   // An access log needs the role, one setting for all APIs of an account and region, which a disposable stack would take along.
   const isLogged = !environment.disposable;
@@ -46,6 +57,14 @@ export function regionalRestApi(
         removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       })
     : undefined;
+  const methodSettings: MethodDeploymentOptions = {
+    throttlingRateLimit: environment.throttle.requestsPerSecond,
+    throttlingBurstLimit: environment.throttle.burst,
+    // Execution logs would contain bodies and access tokens.
+    loggingLevel: MethodLoggingLevel.OFF,
+    dataTraceEnabled: false,
+    metricsEnabled: false,
+  };
   const restApi = new RestApi(scope, 'RestApi', {
     restApiName: name,
     endpointTypes: [EndpointType.REGIONAL],
@@ -55,12 +74,11 @@ export function regionalRestApi(
     ...(compressFrom !== undefined && { minCompressionSize: Size.bytes(compressFrom) }),
     deployOptions: {
       stageName,
-      throttlingRateLimit: environment.throttle.requestsPerSecond,
-      throttlingBurstLimit: environment.throttle.burst,
-      metricsEnabled: true,
-      // Execution logs would contain bodies and access tokens.
-      loggingLevel: MethodLoggingLevel.OFF,
-      dataTraceEnabled: false,
+      ...methodSettings,
+      // Metrics of a method are paid for, and a method's own settings replace the stage's.
+      methodOptions: Object.fromEntries(
+        measuredMethods.map((method) => [method, { ...methodSettings, metricsEnabled: true }]),
+      ),
       ...(accessLog && {
         accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogFields)),

@@ -8,7 +8,7 @@ export const controlTower = 'Control-Tower';
 
 /**
  * Accepted findings of the rule packs, by resource, with reasons for reviewers. Rules are named as in the reports; one without a
- * pack is in both NIST 800-53 and PCI DSS, and `CT.…` is one of AWS Control Tower's: test/tools/control-tower.tool.ts.
+ * pack is NIST 800-53's, and `CT.…` is one of AWS Control Tower's: test/tools/control-tower.tool.ts.
  */
 const acknowledgements = {
   // API Gateway
@@ -57,29 +57,29 @@ const acknowledgements = {
 
   // Functions, by what invokes them
   gateway: {
-    'NIST.800.53.R5-LambdaConcurrency':
+    LambdaConcurrency:
       "The API stage's throttle bounds it. Reserved concurrency would be taken from the account's other functions, and would reject bursts that the throttle admits.",
-    'NIST.800.53.R5-LambdaDLQ':
+    LambdaDLQ:
       'API Gateway invokes it synchronously: the caller receives the error, and there is no event to keep.',
   },
   queue: {
-    'NIST.800.53.R5-LambdaConcurrency':
+    LambdaConcurrency:
       'The MaximumConcurrency of its event source bounds it. With a limit on the function, SQS would count every throttled attempt as a receive of the message.',
-    'NIST.800.53.R5-LambdaDLQ':
+    LambdaDLQ:
       'Its event source is a queue: failed messages stay there until they reach its dead-letter queue.',
   },
   schedule: {
-    'NIST.800.53.R5-LambdaConcurrency':
+    LambdaConcurrency:
       'One rule invokes it once a day, and concurrent runs are harmless: they delete the same rows.',
-    'NIST.800.53.R5-LambdaDLQ':
+    LambdaDLQ:
       'Lambda retries a failed run twice, and the next daily run deletes whatever remains, so a lost event does no harm.',
   },
   deployment: {
-    'NIST.800.53.R5-LambdaConcurrency NIST.800.53.R5-LambdaDLQ':
+    'LambdaConcurrency LambdaDLQ':
       'Only CloudFormation invokes it: synchronously, a few times per deployment. If it fails, the deployment fails with its error.',
   },
   operator: {
-    'NIST.800.53.R5-LambdaConcurrency NIST.800.53.R5-LambdaDLQ':
+    'LambdaConcurrency LambdaDLQ':
       'Only operators with the IAM permission invoke it: synchronously, one command at a time. The command shows the error.',
   },
   functionOutsideVpc: {
@@ -105,11 +105,11 @@ const acknowledgements = {
       'Nobody can connect: no security group is admitted. A replica serves no requests. With the RDS Data API, which signs in with secrets, IAM authentication would be an unused way in.',
   },
   deletableCluster: {
-    'AwsSolutions-RDS10 NIST.800.53.R5-RDSInstanceDeletionProtectionEnabled CT.RDS.PR.3':
+    'AwsSolutions-RDS10 RDSInstanceDeletionProtectionEnabled CT.RDS.PR.3':
       'No service level agreement, and test funds only. Deleting the stack takes a final snapshot.',
   },
   replica: {
-    'AwsSolutions-RDS10 NIST.800.53.R5-RDSInstanceDeletionProtectionEnabled CT.RDS.PR.3':
+    'AwsSolutions-RDS10 RDSInstanceDeletionProtectionEnabled CT.RDS.PR.3':
       'RDS refuses to delete a member of a global database, and the data is in the primary. With deletion protection, CloudFormation could not roll back a failed creation. A promotion turns it on.',
   },
   clusterWithData: {
@@ -123,11 +123,11 @@ const acknowledgements = {
   databaseInstance: {
     'CloudFormation-Validate::W3010':
       'The table names the zones, so that the writer does not move if Fn::GetAZs returns another order.',
-    'PCI.DSS.321-RDSAutomaticMinorVersionUpgradeEnabled CT.RDS.PR.5':
+    'CT.RDS.PR.5':
       'Every environment is upgraded by its template: docs/decisions/database-versions.md. After an automatic upgrade the template would ask for an older version, which CloudFormation rejects. Members of a global database are not upgraded automatically at all.',
-    'NIST.800.53.R5-RDSEnhancedMonitoringEnabled CT.RDS.PR.2':
+    'RDSEnhancedMonitoringEnabled CT.RDS.PR.2':
       "The instance is serverless: CloudWatch has capacity, connections, storage and lag every minute. Enhanced monitoring would write to a log group that all databases of the account share, without this stack's retention and key.",
-    'NIST.800.53.R5-RDSInBackupPlan':
+    RDSInBackupPlan:
       'The cluster has continuous backups and can be restored to any second of its retention period. AWS Backup would store the same data in the same region a second time; a copy in another region would violate residency.',
   },
   clusterWithMoreLogs: {
@@ -135,7 +135,7 @@ const acknowledgements = {
       'It exports the log of PostgreSQL, and beside it that of refused IAM authentication, which the rule does not know.',
   },
   databaseSecret: {
-    'AwsSolutions-SMG4 NIST.800.53.R5-SecretsManagerRotationEnabled':
+    'AwsSolutions-SMG4 SecretsManagerRotationEnabled':
       'The password is random, read by one role, and never typed. Scheduled rotation needs a function that may change every password, and the API would fail to sign in between the change of the password and that of the secret. An operator changes it when there is cause: docs/runbook.md#changing-a-database-password',
   },
 
@@ -166,13 +166,13 @@ const acknowledgements = {
  */
 export function acknowledge(construct: IConstruct, as: keyof typeof acknowledgements): void {
   for (const [rules, reason] of Object.entries(acknowledgements[as])) {
-    acknowledgeRules(construct, rules.split(' ').flatMap(packsOf), reason);
+    acknowledgeRules(construct, rules.split(' ').map(nameOf), reason);
   }
 }
 
-function packsOf(rule: string): readonly string[] {
-  if (rule.startsWith('CT.')) return [`${controlTower}::${rule}`];
-  return /^\w+$/.test(rule) ? [`NIST.800.53.R5-${rule}`, `PCI.DSS.321-${rule}`] : [rule];
+function nameOf(rule: string): string {
+  if (rule.startsWith('CT.')) return `${controlTower}::${rule}`;
+  return /^\w+$/.test(rule) ? `NIST.800.53.R5-${rule}` : rule;
 }
 
 function acknowledgeRules(construct: IConstruct, rules: readonly string[], reason: string): void {

@@ -16,12 +16,12 @@ import { LogMetrics, sum } from './log-metrics';
 
 export type MonitoringProps = Watched & Pick<AlarmsProps, 'key'>;
 
-/** The alarms of a serving region with a service level agreement, and their dashboard in CloudWatch. */
+/** The alarms of a serving region with a service level agreement, and their CloudWatch dashboard. */
 export class Monitoring extends Construct {
   /** Receives every alarm's changes to ALARM and OK. */
   readonly topicArn: string;
   /** In the console of the stack's region. */
-  readonly dashboardUrl: string;
+  readonly cloudWatchDashboardUrl: string;
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
@@ -36,7 +36,7 @@ export class Monitoring extends Construct {
     const alarms = alarmTable(props, logMetrics);
     this.topicArn = new Alarms(this, 'Alarms', { environment, key, alarms }).topicArn;
     const stage = api.restApi.deploymentStage;
-    this.dashboardUrl = addDashboard(new Construct(this, 'Dashboard'), alarms, [
+    this.cloudWatchDashboardUrl = addCloudWatchDashboard(new Construct(this, 'Dashboard'), alarms, [
       {
         title: 'Requests',
         metrics: [
@@ -82,7 +82,11 @@ interface Graph {
  *
  * @returns its address
  */
-function addDashboard(scope: Construct, alarms: readonly AlarmRow[], others: readonly Graph[]): string {
+function addCloudWatchDashboard(
+  scope: Construct,
+  alarms: readonly AlarmRow[],
+  others: readonly Graph[],
+): string {
   const { stackName, region } = Stack.of(scope);
   const dashboard = new Dashboard(scope, 'Dashboard', {
     dashboardName: stackName,

@@ -90,7 +90,7 @@ export class RegionStack extends EnvironmentStack {
     });
     if (environment.serviceLevelAgreement) {
       const { fanOutEvent, deliverWebhook, purgeExpired } = webhooks;
-      const { topicArn, dashboardUrl } = new Monitoring(this, 'Monitoring', {
+      const { topicArn, cloudWatchDashboardUrl } = new Monitoring(this, 'Monitoring', {
         environment,
         key: operationsKey,
         api,
@@ -109,7 +109,7 @@ export class RegionStack extends EnvironmentStack {
       });
       this.addOutputs({
         AlarmTopicArn: ['SNS topic to which alarms are published', topicArn],
-        MonitoringDashboardUrl: ['Alarms and metrics, in CloudWatch', dashboardUrl],
+        MonitoringDashboardUrl: ['Alarms and metrics, in CloudWatch', cloudWatchDashboardUrl],
       });
     }
     const { events, deliveries, retries, secretsKey } = webhooks;

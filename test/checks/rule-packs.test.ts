@@ -4,7 +4,7 @@ import type { IConstruct } from 'constructs';
 import { addRulePacks, rulePacks } from '../../lib/checks/rule-packs';
 import { environmentsWithEveryOption, withApp } from '../support/stacks';
 
-const packs = ['AwsSolutions', 'NIST.800.53.R5', 'PCI.DSS.321'];
+const packs = ['AwsSolutions', 'NIST.800.53.R5'];
 
 /** Findings of the packs, acknowledged or not, each as `path rule`. */
 const findingsIn = (app: App): string[] =>

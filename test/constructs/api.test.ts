@@ -22,6 +22,20 @@ describe('the API', () => {
     expect(authorizer.AuthorizerResultTtlInSeconds).toBeLessThanOrEqual(60);
   });
 
+  it('is throttled as a whole, and has metrics of its own for deletions only', () => {
+    const settings = [api, dashboard].flatMap(({ all }) => all('Stage')[0].MethodSettings);
+    for (const { ThrottlingRateLimit, ThrottlingBurstLimit, LoggingLevel } of settings)
+      expect([ThrottlingRateLimit, ThrottlingBurstLimit, LoggingLevel]).toEqual([
+        row.throttle.requestsPerSecond,
+        row.throttle.burst,
+        'OFF',
+      ]);
+    const measured = settings.filter(({ MetricsEnabled }) => MetricsEnabled);
+    expect(measured).toMatchObject([
+      { HttpMethod: 'DELETE', ResourcePath: '/~1auth~1user-groups~1{userGroupId}' },
+    ]);
+  });
+
   it('may invoke each function only for its own route', () => {
     const sources = plain
       .all('AWS::Lambda::Permission')

@@ -9,7 +9,7 @@ import type {
 import type { Environment } from '../../environment/schema';
 import { foreignRegion } from './regions';
 import { allowedValues, unreviewed } from './reviewed';
-import { dashboardContent, publicPolicy, publicSubnet, unreadable, webhookOrigin } from './rules';
+import { cloudWatchDashboard, publicPolicy, publicSubnet, unreadable, webhookOrigin } from './rules';
 import { type Finding, type JsonObject, type ResidencyBoundary, type Rule, readTemplate } from './template';
 
 /** Other rules do not apply to such a stack. */
@@ -29,7 +29,7 @@ const templateRules = [
   webhookOrigin,
   publicSubnet,
   publicPolicy,
-  dashboardContent,
+  cloudWatchDashboard,
 ];
 
 /** What the rules find in a template, by rule. */

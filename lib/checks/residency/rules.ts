@@ -134,14 +134,14 @@ const isForeign = ({ name, value }: { readonly name: string; readonly value: unk
   (name === 'expression' && /\b(INSIGHT_RULE_METRIC|DB_PERF_INSIGHTS|LAMBDA)\s*\(/i.test(String(value)));
 
 /**
- * Dashboards are global: "All dashboards in your account are global, not region-specific"
+ * CloudWatch's dashboards are global: "All dashboards in your account are global, not region-specific"
  * (https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudwatch-dashboard.html). One may
  * hold names of metrics and alarms of the environment's regions, and text of this repository; docs/decisions/residency-checks.md.
  */
-export const dashboardContent: Rule = {
-  id: 'dashboard-content',
+export const cloudWatchDashboard: Rule = {
+  id: 'cloudwatch-dashboard',
   refuses:
-    'A dashboard, which is global, with more than metrics and alarms of a named region of the environment, and text',
+    'A CloudWatch dashboard, which is global, with more than metrics and alarms of a named region of the environment, and text',
   remedy:
     'Show metrics, alarms and text, each metric with its region; search log lines in the region itself.',
   *find(template) {

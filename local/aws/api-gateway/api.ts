@@ -112,10 +112,14 @@ function readResponse(resource: DeployedResource, response: TemplateObject) {
 
 /** The token bucket of each method: requests per second, and burst. @default - unlimited */
 function readThrottle(stage: DeployedResource) {
-  const [settings, second] = stage.properties.MethodSettings ?? [];
-  requireSupported(stage, 'MethodSettings', JSON.stringify(second), /^undefined$/);
-  if (settings?.ThrottlingRateLimit === undefined) return undefined;
-  return { rate: Number(settings.ThrottlingRateLimit), burst: Number(settings.ThrottlingBurstLimit) };
+  const limits = (stage.properties.MethodSettings ?? []).map(
+    ({ ThrottlingRateLimit, ThrottlingBurstLimit }: Record<string, unknown>) =>
+      `${ThrottlingRateLimit} ${ThrottlingBurstLimit}`,
+  );
+  const [limit = 'undefined undefined', ...others] = [...new Set<string>(limits)];
+  requireSupported(stage, 'MethodSettings with another throttle', others.join(), /^$/);
+  const [rate, burst] = limit.split(' ').map(Number);
+  return rate && burst ? { rate, burst } : undefined;
 }
 
 /** Extracts the function's ARN from an integration URI. */

@@ -292,7 +292,7 @@ describe('a policy for everybody', () => {
   });
 });
 
-describe('a dashboard, which is global', () => {
+describe('a CloudWatch dashboard, which is global', () => {
   const dashboard = (DashboardBody: string) => only('AWS::CloudWatch::Dashboard', { DashboardBody });
   const widget = (type: string, properties: object) => ({
     widgets: [{ type, properties: { region: 'me-central-1', ...properties } }],
@@ -309,7 +309,7 @@ describe('a dashboard, which is global', () => {
     ['', 'widgets'],
   ])('is refused at DashboardBody%s', (location, body) => {
     expect(refusals(dashboard(JSON.stringify(body)))).toEqual([
-      `dashboard-content: It, Properties.DashboardBody${location}`,
+      `cloudwatch-dashboard: It, Properties.DashboardBody${location}`,
     ]);
   });
 

@@ -303,7 +303,7 @@ it.each<[message: string, changes: object]>([
   ['Group: the path part {all+}', { Group: resource('Resource', { PathPart: '{all+}' }) }],
   ['G: the template #if(1)a#end is', { G: gatewayResponse('THROTTLED', '429', '#if(1)a#end') }],
   ['Root: the template $context.stage is', root({ Type: 'MOCK', IntegrationResponses: [mocked] })],
-  ['Stage: MethodSettings', stage({ MethodSettings: [{}, { ResourcePath: '/~1' }] })],
+  ['Stage: MethodSettings', stage({ MethodSettings: [{}, { ResourcePath: '/~1', ThrottlingRateLimit: 1 }] })],
 ])('refuses a template with %s', (message, changes) => {
   expect(() => read(changes)).toThrow(message);
 });
