@@ -35,6 +35,7 @@ const commands: Readonly<Record<string, Commands>> = {
     preflight: () => require('./deployments/preflight'),
     plan: () => require('./deployments/plan'),
     outputs: () => require('./deployments/outputs'),
+    residency: () => require('./deployments/residency'),
   },
   'User groups:': {
     'delete-group': () => require('./callers/delete-group'),

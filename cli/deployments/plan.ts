@@ -10,7 +10,7 @@ import { CommandFailed } from '../shell/failure';
 import { readJson, writeJson } from '../shell/json';
 import { path, stackOption } from '../shell/options';
 import { poll } from '../shell/poll';
-import type { Terminal } from '../shell/terminal';
+import { escapeMarkdown, type Terminal } from '../shell/terminal';
 import { type AssembledStack, assemblyOption, readAssembledStack } from './assembly';
 import { statefulTypes } from './stateful-types';
 
@@ -210,7 +210,7 @@ function formatMarkdown({ stack, region, base, changes }: Plan): string {
     .flatMap(({ of }) => of)
     .map(
       ({ effect, logicalId, type, details }) =>
-        `| ${effect} | \`${logicalId}\` | ${type} | ${details.map(escapeHtml).join('<br>')} |`,
+        `| ${effect} | \`${logicalId}\` | ${type} | ${details.map(escapeMarkdown).join('<br>')} |`,
     );
   const heading = ['', '| Effect | Resource | Type | Details |', '|---|---|---|---|'];
   return [
@@ -223,7 +223,3 @@ function formatMarkdown({ stack, region, base, changes }: Plan): string {
     ...(base && rows.length > 0 ? [...heading, ...rows] : []),
   ].join('\n');
 }
-
-/** Template values may contain any text. */
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');

@@ -47,6 +47,16 @@ const permissions: Readonly<Record<string, string>> = {
   sendMessageBatch: 'SendMessage',
 };
 
+/** Prefixes of permissions that are not the service's name in lowercase. */
+const prefixes: Readonly<Record<string, string>> = {
+  'API Gateway': 'apigateway',
+  'CloudWatch Logs': 'logs',
+  EventBridge: 'events',
+  'Resource Groups Tagging API': 'tag',
+  'Secrets Manager': 'secretsmanager',
+  'Service Quotas': 'servicequotas',
+};
+
 /**
  * Calls a method of an SDK client with a deadline. The error quotes AWS, with a remedy if we know one.
  *
@@ -57,6 +67,7 @@ export async function ask<
   Name extends keyof Client & string,
 >(client: Client, method: Name, input: Call<Client[Name]>['input']): Promise<Call<Client[Name]>['output']> {
   const permission = permissions[method] ?? `${method.charAt(0).toUpperCase()}${method.slice(1)}`;
+  const { serviceId } = client.config;
   const abortSignal = AbortSignal.timeout(deadline);
   try {
     // biome-ignore lint/suspicious/noExplicitAny: typed above
@@ -64,24 +75,29 @@ export async function ask<
   } catch (error) {
     throw explain(
       error as SdkError,
-      `${client.config.serviceId.toLowerCase()}:${permission}`,
+      `${prefixes[serviceId] ?? serviceId.toLowerCase()}:${permission}`,
       abortSignal.aborted,
     );
   }
 }
 
-/** All pages of a method that returns a `NextToken`. */
+/** All pages of a method. @param token the member of its inputs and outputs that continues a list */
 export async function askPages<
   Client extends { readonly config: { serviceId: string } },
   Name extends keyof Client & string,
->(client: Client, method: Name, input: Call<Client[Name]>['input']): Promise<Call<Client[Name]>['output'][]> {
+>(
+  client: Client,
+  method: Name,
+  input: Call<Client[Name]>['input'],
+  token = 'NextToken',
+): Promise<Call<Client[Name]>['output'][]> {
   const pages: Call<Client[Name]>['output'][] = [];
-  let NextToken: string | undefined;
+  let next: string | undefined;
   do {
-    const page = await ask(client, method, { ...(input as object), NextToken } as typeof input);
+    const page = await ask(client, method, { ...(input as object), [token]: next } as typeof input);
     pages.push(page);
-    ({ NextToken } = page as { readonly NextToken?: string });
-  } while (NextToken);
+    next = (page as Readonly<Record<string, string | undefined>>)[token];
+  } while (next);
   return pages;
 }
 

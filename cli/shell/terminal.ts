@@ -75,3 +75,7 @@ export function columns(table: readonly (readonly string[])[]): readonly string[
       .trimEnd(),
   );
 }
+
+/** For a line or a cell of Markdown: names and values of AWS may contain any text. */
+export const escapeMarkdown = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');

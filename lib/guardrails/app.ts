@@ -1,11 +1,42 @@
-import { App, Validations } from 'aws-cdk-lib';
+import { App, BootstraplessSynthesizer, type IStackSynthesizer, Stack, Validations } from 'aws-cdk-lib';
+import { CfnPolicy } from 'aws-cdk-lib/aws-organizations';
+import type { Construct } from 'constructs';
 import { commandLineContext } from '../app';
 import { ResidencyPlugin } from '../checks/residency/plugin';
 import { addRulePacks } from '../checks/rule-packs';
-import { GuardrailsStack } from './guardrails-stack';
-import type { GuardedAccount } from './policies';
+import { type GuardedAccount, resourceControlPolicy, serviceControlPolicy } from './policies';
 
-/** The app of the guardrails stack, with the other apps' checks. */
+/** Organizations is a global service; its endpoint is there. */
+const region = 'us-east-1';
+
+/**
+ * Attaches the policies to an environment's account. For the organization's management account, which need not be bootstrapped.
+ * Global, without customer data.
+ */
+export class GuardrailsStack extends Stack {
+  constructor(scope: Construct, guarded: GuardedAccount) {
+    const { environment, account } = guarded;
+    super(scope, `${environment.stackId}Guardrails`, {
+      env: { region },
+      description: `Wallet infrastructure: residency of ${environment.name}, account ${account}`,
+      tags: { service: 'wallet-infrastructure' },
+      terminationProtection: true,
+      synthesizer: new BootstraplessSynthesizer() as IStackSynthesizer,
+    });
+    const attach = (id: string, type: string, content: object) =>
+      new CfnPolicy(this, id, {
+        // `wallet residency` knows the names.
+        name: `wallet-${environment.name}-${id.toLowerCase()}`,
+        type,
+        content,
+        targetIds: [account],
+      });
+    attach('Actions', 'SERVICE_CONTROL_POLICY', serviceControlPolicy(guarded));
+    attach('Resources', 'RESOURCE_CONTROL_POLICY', resourceControlPolicy(guarded));
+  }
+}
+
+/** The app of that stack, with the other apps' checks. */
 export function createGuardrailsApp(guarded: GuardedAccount, outdir?: string): App {
   const app = new App({
     ...(outdir !== undefined && { outdir }),
@@ -14,13 +45,9 @@ export function createGuardrailsApp(guarded: GuardedAccount, outdir?: string): A
     treeMetadata: false,
   });
   const { stackName: stackId } = new GuardrailsStack(app, guarded);
-  const boundary = {
-    stackId,
-    region: GuardrailsStack.inRegion,
-    residencyRegions: [GuardrailsStack.inRegion, ...guarded.environment.residencyRegions],
-    natGateways: 0,
-    globalTypes: ['AWS::Organizations::Policy'],
-  } as const;
+  const residencyRegions = [region, ...guarded.environment.residencyRegions];
+  const globalTypes = ['AWS::Organizations::Policy'];
+  const boundary = { stackId, region, residencyRegions, natGateways: 0, globalTypes } as const;
   Validations.of(app).addPlugins(new ResidencyPlugin([boundary]));
   addRulePacks(app);
   return app;

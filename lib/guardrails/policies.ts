@@ -25,110 +25,68 @@ export interface PolicyDocument {
   readonly Statement: readonly Denial[];
 }
 
+const deny = (
+  ...statements: readonly (Omit<Denial, 'Effect' | 'Resource'> & Partial<Denial>)[]
+): PolicyDocument => ({
+  Version: '2012-10-17',
+  Statement: statements.map((statement) => ({ Effect: 'Deny', Resource: '*', ...statement })),
+});
+
+const words = (text: string): readonly string[] => text.split(/\s+/);
+const allOf = (services: string): readonly string[] => words(services).map((service) => `${service}:*`);
+const actionsIn = (services: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(services).flatMap(([service, actions]) =>
+    words(actions).map((action) => `${service}:${action}`),
+  );
+
 /**
- * Services without regional endpoints, of AWS's own list for region denials:
+ * Of the services without regional endpoints that AWS lists for region denials:
  * https://docs.aws.amazon.com/controltower/latest/userguide/primary-region-deny-policy.html
  *
  * Left out: what would carry data (CloudFront, Global Accelerator, ECR Public, Snow, multi-region access points of S3, chats),
  * and services with regional endpoints (KMS, ACM, WAF, Config), which this account does not need elsewhere.
  */
 const globalServices = [
-  'account:*',
-  'aws-portal:*',
-  'billing:*',
-  'budgets:*',
-  'ce:*',
-  'cloudtrail:LookupEvents',
-  'consolidatedbilling:*',
-  'cur:*',
-  'ec2:DescribeRegions',
-  'freetier:*',
-  'health:*',
-  'iam:*',
-  'invoicing:*',
-  'organizations:*',
-  'payments:*',
-  'pricing:*',
-  'route53:*',
-  'route53domains:*',
-  's3:GetAccountPublicAccessBlock',
-  's3:GetBucketLocation',
-  's3:ListAllMyBuckets',
-  'savingsplans:*',
-  'shield:*',
-  'sso:*',
-  'sts:*',
-  'support:*',
-  'supportplans:*',
-  'tax:*',
-  'trustedadvisor:*',
+  ...allOf(`account aws-portal billing budgets ce consolidatedbilling cur freetier health iam invoicing organizations
+    payments pricing route53 route53domains savingsplans shield sso sts support supportplans tax trustedadvisor`),
+  ...actionsIn({
+    cloudtrail: 'LookupEvents',
+    ec2: 'DescribeRegions',
+    s3: 'GetAccountPublicAccessBlock GetBucketLocation ListAllMyBuckets',
+  }),
 ];
 
-/** What `wallet residency` reads in every enabled region. */
-const evidence = ['rds:DescribeDBClusters', 'rds:DescribeDBClusterSnapshots', 'tag:GetResources'];
+/** What `wallet residency` lists in every enabled region. */
+const evidence = ['rds:DescribeDBClusterSnapshots', 'tag:GetResources'];
 
 /** Ways out within a region. No template, command or page of this project calls them. */
 const neverCalled = [
-  'appflow:*',
-  'cloudfront:*',
-  'cloudwatch:PutMetricStream',
-  'datasync:*',
-  'dms:*',
-  'ec2:AcceptVpcPeeringConnection',
-  'ec2:Copy*',
-  'ec2:CreateEgressOnlyInternetGateway',
-  'ec2:CreateTrafficMirrorSession',
-  'ec2:CreateTransitGateway*',
-  'ec2:CreateVpcEndpointServiceConfiguration',
-  'ec2:CreateVpcPeeringConnection',
-  'ec2:CreateVpnConnection',
-  'ec2:Export*',
-  'ec2:ModifyImageAttribute',
-  'ec2:ModifySnapshotAttribute',
-  'ecr-public:*',
-  'ecr:PutReplicationConfiguration',
-  'events:CreateApiDestination',
-  'events:CreateConnection',
-  'events:CreateEndpoint',
-  'events:PutPermission',
-  'firehose:*',
-  'globalaccelerator:*',
-  'kms:ReplicateKey',
-  'lambda:AddLayerVersionPermission',
-  'lambda:CreateFunctionUrlConfig',
-  'logs:CreateDelivery',
-  'logs:CreateExportTask',
-  'logs:PutAccountPolicy',
-  'logs:PutDestination*',
-  'logs:PutSubscriptionFilter',
-  'oam:CreateLink',
-  'organizations:LeaveOrganization',
-  'ram:AssociateResourceShare',
-  'ram:CreateResourceShare',
-  // The extensions aws_s3 and aws_lambda of PostgreSQL act with such a role.
-  'rds:AddRoleTo*',
-  'rds:CreateIntegration',
-  'rds:ModifyDBClusterSnapshotAttribute',
-  'rds:ModifyDBSnapshotAttribute',
-  'rds:StartActivityStream',
-  'rds:StartExportTask',
-  's3:PutReplicationConfiguration',
-  'sns:AddPermission',
-  'transfer:*',
+  ...allOf('appflow cloudfront datasync dms ecr-public firehose globalaccelerator transfer'),
+  ...actionsIn({
+    cloudwatch: 'PutMetricStream',
+    ec2: `AcceptVpcPeeringConnection Copy* CreateEgressOnlyInternetGateway CreateTrafficMirrorSession
+      CreateTransitGateway* CreateVpcEndpointServiceConfiguration CreateVpcPeeringConnection CreateVpnConnection
+      Export* ModifyImageAttribute ModifySnapshotAttribute`,
+    ecr: 'PutReplicationConfiguration',
+    events: 'CreateApiDestination CreateConnection CreateEndpoint PutPermission',
+    kms: 'ReplicateKey',
+    lambda: 'AddLayerVersionPermission CreateFunctionUrlConfig',
+    logs: 'CreateDelivery CreateExportTask PutAccountPolicy PutDestination* PutSubscriptionFilter',
+    oam: 'CreateLink',
+    organizations: 'LeaveOrganization',
+    ram: 'AssociateResourceShare CreateResourceShare',
+    // AddRoleTo*: the extensions aws_s3 and aws_lambda of PostgreSQL act with such a role.
+    rds: `AddRoleTo* CreateIntegration ModifyDBClusterSnapshotAttribute ModifyDBSnapshotAttribute StartActivityStream
+      StartExportTask`,
+    s3: 'PutReplicationConfiguration',
+    sns: 'AddPermission',
+  }),
 ];
 
-/** Copies of backups. A role that must make some is excepted here: `ArnNotLike` of `aws:PrincipalArn`. */
-const backupCopies = [
-  'backup:Copy*',
-  'backup:PutBackupVaultAccessPolicy',
-  'backup:StartCopyJob',
-  'rds:CopyDBClusterSnapshot',
-  'rds:CopyDBSnapshot',
-];
-
-const deny = (...statements: readonly Omit<Denial, 'Effect'>[]): PolicyDocument => ({
-  Version: '2012-10-17',
-  Statement: statements.map((statement) => ({ Effect: 'Deny', ...statement })),
+/** Copies of backups. A role that must make some is excepted in the statement: `ArnNotLike` of `aws:PrincipalArn`. */
+const backupCopies = actionsIn({
+  backup: 'Copy* PutBackupVaultAccessPolicy StartCopyJob',
+  rds: 'CopyDBClusterSnapshot CopyDBSnapshot',
 });
 
 /**
@@ -139,82 +97,68 @@ const deny = (...statements: readonly Omit<Denial, 'Effect'>[]): PolicyDocument 
  * https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
  */
 export function serviceControlPolicy({ environment, account }: GuardedAccount): PolicyDocument {
-  const { residencyRegions } = environment;
+  const { residencyRegions: regions } = environment;
+  const ownTargets = regions.map((region) => `arn:aws:*:${region}:${account}:*`);
+  const endpointType = 'apigateway:Request/EndpointType';
   return deny(
     {
       Sid: 'OutsideRegions',
       NotAction: [...globalServices, ...evidence],
-      Resource: '*',
-      Condition: { StringNotEquals: { 'aws:RequestedRegion': residencyRegions } },
+      Condition: { StringNotEquals: { 'aws:RequestedRegion': regions } },
     },
-    { Sid: 'NeverCalled', Action: neverCalled, Resource: '*' },
-    { Sid: 'BackupCopies', Action: backupCopies, Resource: '*' },
+    { Sid: 'NeverCalled', Action: neverCalled },
+    { Sid: 'BackupCopies', Action: backupCopies },
     {
       Sid: 'EnablingRegions',
       Action: ['account:EnableRegion'],
-      Resource: '*',
-      Condition: { StringNotEquals: { 'account:TargetRegion': residencyRegions } },
+      Condition: { StringNotEquals: { 'account:TargetRegion': regions } },
     },
     {
       // `ForAllValues` is true without a type: the default is an edge-optimized endpoint.
       Sid: 'EdgeEndpoints',
       Action: ['apigateway:POST'],
       Resource: ['arn:aws:apigateway:*::/restapis', 'arn:aws:apigateway:*::/domainnames'],
-      Condition: {
-        'ForAllValues:StringNotEquals': { 'apigateway:Request/EndpointType': ['PRIVATE', 'REGIONAL'] },
-      },
+      Condition: { 'ForAllValues:StringNotEquals': { [endpointType]: ['PRIVATE', 'REGIONAL'] } },
     },
     {
       Sid: 'ChangesToEdge',
       Action: ['apigateway:PATCH', 'apigateway:PUT'],
-      Resource: '*',
-      Condition: { 'ForAnyValue:StringEquals': { 'apigateway:Request/EndpointType': 'EDGE' } },
+      Condition: { 'ForAnyValue:StringEquals': { [endpointType]: 'EDGE' } },
     },
     {
       Sid: 'EventTargets',
       Action: ['events:PutTargets'],
-      Resource: '*',
-      Condition: {
-        'ForAnyValue:ArnNotLike': {
-          'events:TargetArn': residencyRegions.map((region) => `arn:aws:*:${region}:${account}:*`),
-        },
-      },
+      Condition: { 'ForAnyValue:ArnNotLike': { 'events:TargetArn': ownTargets } },
     },
     {
       Sid: 'MultiRegionKeys',
       Action: ['kms:CreateKey'],
-      Resource: '*',
       Condition: { Bool: { 'kms:MultiRegion': 'true' } },
     },
     {
       Sid: 'FunctionInvokers',
       Action: ['lambda:AddPermission'],
-      Resource: '*',
       Condition: { StringNotLike: { 'lambda:Principal': '*.amazonaws.com' } },
     },
     {
+      // https://docs.aws.amazon.com/secretsmanager/latest/userguide/replicate-secrets-permissions.html
       Sid: 'SecretReplicas',
       Action: ['secretsmanager:CreateSecret', 'secretsmanager:ReplicateSecretToRegions'],
-      Resource: '*',
-      // https://docs.aws.amazon.com/secretsmanager/latest/userguide/replicate-secrets-permissions.html
       Condition: { Null: { 'secretsmanager:AddReplicaRegions': 'false' } },
     },
     {
       Sid: 'Subscriptions',
       Action: ['sns:Subscribe'],
-      Resource: '*',
       Condition: { StringNotEquals: { 'sns:Protocol': ['email', 'lambda', 'sqs'] } },
     },
     {
       Sid: 'FirewallLogs',
       Action: ['wafv2:PutLoggingConfiguration'],
-      Resource: '*',
       Condition: { ArnNotLike: { 'wafv2:LogDestinationResource': `arn:aws:logs:*:${account}:*` } },
     },
     {
       Sid: 'OtherAccounts',
       Action: ['lambda:InvokeFunction', 's3:PutObject', 'sns:Publish', 'sqs:SendMessage'],
-      Resource: '*',
       Condition: { StringNotEquals: { 'aws:ResourceAccount': account } },
     },
   );
@@ -231,7 +175,6 @@ export const resourceControlPolicy = ({ organization }: GuardedAccount): PolicyD
     Sid: 'OtherOrganizations',
     Principal: '*',
     Action: ['kms:*', 's3:*', 'secretsmanager:*', 'sqs:*', 'sts:AssumeRole'],
-    Resource: '*',
     Condition: {
       StringNotEqualsIfExists: { 'aws:PrincipalOrgID': organization },
       BoolIfExists: { 'aws:PrincipalIsAWSService': 'false' },

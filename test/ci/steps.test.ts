@@ -146,6 +146,25 @@ describe('drift', () => {
   });
 });
 
+it.each([0, 1])(
+  'the page about residency is kept, and a command that exits with %d decides',
+  async (exit) => {
+    account.answer(withStacks());
+    const [checkout, notDeployed] = [workspace(), workspace()];
+    const residency = (of: Workspace) => {
+      of.stub('npm', `echo "$@"; exit ${exit}`);
+      return of.step('node --require tsx/cjs .ci/residency.ts "$ENVIRONMENT"', inAccount());
+    };
+    const page = `run -s wallet -- residency --environment ${variables.ENVIRONMENT}\n`;
+    expect(await residency(checkout)).toMatchObject({
+      ...{ exitCode: exit, summary: expect.stringContaining(page) },
+    });
+    expect(checkout.read('residency.md')).toBe(page);
+    account.answer(withoutStacks);
+    expect(await residency(notDeployed)).toMatchObject({ exitCode: 0, summary: '' });
+  },
+);
+
 it.each([
   [2, 0, '', '--without-webhook'],
   [3, 1, 'https://example.com/', '--receiver-url https://example.com/'],

@@ -1,6 +1,6 @@
 import type { Environment } from '../../lib/environment/schema';
 import { environments } from '../../lib/environments';
-import { GuardrailsStack } from '../../lib/guardrails/guardrails-stack';
+import { GuardrailsStack } from '../../lib/guardrails/app';
 import {
   type Denial,
   type PolicyDocument,

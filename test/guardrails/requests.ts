@@ -278,7 +278,7 @@ export function allowedIn(environment: Environment): readonly Request[] {
 /** What people do with global services: bills, support, sign-in; one of each exempted action. */
 const globalReads =
   'account:ListRegions aws-portal:ViewBilling billing:GetBillingData budgets:ViewBudget ce:GetCostAndUsage cloudtrail:LookupEvents consolidatedbilling:GetAccountBillingRole cur:DescribeReportDefinitions ec2:DescribeRegions freetier:GetAccountPlanState health:DescribeEvents iam:GetRole invoicing:ListInvoiceSummaries organizations:DescribeOrganization payments:ListPaymentPreferences pricing:GetProducts route53:ListHostedZones route53domains:ListDomains s3:GetAccountPublicAccessBlock s3:GetBucketLocation s3:ListAllMyBuckets savingsplans:DescribeSavingsPlans shield:DescribeSubscription sso:ListInstances sts:GetCallerIdentity support:CreateCase supportplans:GetSupportPlan tax:GetTaxRegistration trustedadvisor:DescribeChecks';
-const evidence = 'rds:DescribeDBClusters DescribeDBClusterSnapshots tag:GetResources';
+const evidence = 'rds:DescribeDBClusterSnapshots tag:GetResources';
 
 /** Ways out, by one call of each. */
 const waysOut =

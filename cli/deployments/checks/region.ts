@@ -1,7 +1,7 @@
 import { Account } from '@aws-sdk/client-account';
 import { EC2 } from '@aws-sdk/client-ec2';
 import { SSM } from '@aws-sdk/client-ssm';
-import { ask, clientSettings, unlessRefused } from '../../shell/aws';
+import { AwsCallFailed, ask, clientSettings, unlessRefused } from '../../shell/aws';
 import { inProject } from '../../shell/paste';
 import { type Check, failed, warning } from './check';
 
@@ -54,4 +54,24 @@ export const regionChecks: readonly Check[] = [
       return warning(found, remedy);
     },
   },
+  {
+    // A read that a role of the account may make in any region: if the guardrails are attached, a policy denies it outside.
+    // A dry run always ends with an error: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/CommonParameters.html
+    id: 'guardrails',
+    async ask({ environment: { residencyRegions } }) {
+      const outside = enabledEverywhere.find((each) => !residencyRegions.includes(each)) ?? '';
+      const remedy = 'Attach the policies to the account, or see why they do not apply: docs/guardrails.md.';
+      try {
+        await ask(new EC2(clientSettings(outside)), 'describeAvailabilityZones', { DryRun: true });
+      } catch (error) {
+        if (!(error instanceof AwsCallFailed)) throw error;
+        if (error.message.includes('service control policy')) return `a call in ${outside} is denied`;
+        if (!/^(DryRunOperation|UnauthorizedOperation)$/.test(error.errorName)) throw error;
+      }
+      return warning(`no service control policy denies a call in ${outside}`, remedy);
+    },
+  },
 ];
+
+/** Regions that no account has to enable; no row has all of them. */
+const enabledEverywhere = ['us-east-1', 'us-west-2', 'ap-southeast-2'];

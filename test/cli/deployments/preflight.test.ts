@@ -76,12 +76,19 @@ const stackIn = (region: string): AssembledStack => ({
 
 const answering = (action: string, value: object): Replies => ({ [action]: () => result(value) });
 const refusing = (action: string, code: string): Replies => ({ [action]: () => refusal(code) });
-const zonesAre = (states: Readonly<Record<string, string>>) =>
-  answering('ec2:DescribeAvailabilityZones', {
-    availabilityZoneInfo: Object.entries(states).map(([letter, zoneState]) => ({
+const byPolicy = refusal(
+  'UnauthorizedOperation',
+  'You are not authorized to perform: ec2:DescribeAvailabilityZones with an explicit deny in a service control policy',
+);
+/** @param dryRun the response to a dry run. @default - a guardrail denies it */
+const zonesAre = (states: Readonly<Record<string, string>>, dryRun = byPolicy): Replies => ({
+  'ec2:DescribeAvailabilityZones': ({ input }) => {
+    const availabilityZoneInfo = Object.entries(states).map(([letter, zoneState]) => ({
       ...{ zoneName: `eu-central-1${letter}`, zoneState },
-    })),
-  });
+    }));
+    return input.DryRun ? dryRun : result({ availabilityZoneInfo });
+  },
+});
 const engine = 'rds:DescribeOrderableDBInstanceOptions';
 const offering = (letters: string, supported: object = {}) => {
   const zones = [...letters].map((letter) => ({ Name: `eu-central-1${letter}` }));
@@ -188,6 +195,9 @@ it.each<[expected: string, text: string, Environment, Replies]>([
   ['failed stack-state', '"Recovering from a failed first', plain, inStatus('ROLLBACK_COMPLETE')],
   ['warning zones', 'c is missing', plain, zonesAre({ a: 'available', b: 'available' })],
   ['warning zones', 'd is impaired', plain, zonesAre({ ...three, d: 'impaired' })],
+  ['warning guardrails', 'docs/guardrails.md', plain, zonesAre(three, refusal('DryRunOperation'))],
+  ['warning guardrails', 'us-east-1', plain, zonesAre(three, refusal('UnauthorizedOperation'))],
+  ['not checked guardrails', 'no', plain, zonesAre(three, refusal('AuthFailure'))],
   ['failed account-plan', 'upgrade-account-plan --account', plain, planIs('FREE')],
   [
     'not checked account-plan',
@@ -237,14 +247,16 @@ it.each<[expected: string, text: string, Environment, Replies]>([
   expect(problem).toContain(text);
 });
 
-it('only reads, each stack in its own region', async () => {
+it('only reads, each stack in its own region, but for a dry run outside', async () => {
   account().answer(ready);
   const regions = ['eu-central-1', 'eu-west-1'];
   await runChecks(plain, regions.map(stackIn), accountId);
   const { calls } = account();
   expect(calls.filter(({ action }) => !/^(Get|List|Describe)[A-Z]/.test(action))).toEqual([]);
   const regional = calls.filter(({ service }) => ['ec2', 'ssm', 'rds'].includes(service));
-  expect(new Set(regional.map(({ region }) => region))).toEqual(new Set(regions));
+  const regionsOf = (dry: boolean) =>
+    new Set(regional.flatMap(({ region, input }) => (Boolean(input.DryRun) === dry ? region : [])));
+  expect([regionsOf(false), regionsOf(true)]).toEqual([new Set(regions), new Set(['us-east-1'])]);
 });
 
 const folder = temporaryFolder();

@@ -1,0 +1,261 @@
+import { APIGateway } from '@aws-sdk/client-api-gateway';
+import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
+import { EventBridge } from '@aws-sdk/client-eventbridge';
+import { KMS } from '@aws-sdk/client-kms';
+import { Organizations } from '@aws-sdk/client-organizations';
+import { RDS, type Tag } from '@aws-sdk/client-rds';
+import { ResourceGroupsTaggingAPI } from '@aws-sdk/client-resource-groups-tagging-api';
+import { SecretsManager } from '@aws-sdk/client-secrets-manager';
+import type { Environment } from '../../lib/environments';
+import { AwsCallFailed, ask, askPages, clientSettings } from '../shell/aws';
+
+/** What the live account answered to one question. */
+export interface Evidence {
+  readonly what: string;
+  /** API actions. */
+  readonly how: string;
+  readonly regions: readonly string[];
+  /** Names of what was looked at. */
+  readonly seen: readonly string[];
+  /** What leads out of the regions, or could. */
+  readonly findings: readonly string[];
+  /** Calls that AWS refused. */
+  readonly notChecked: readonly string[];
+}
+
+interface Question extends Pick<Evidence, 'what' | 'how' | 'regions'> {
+  /** What is there, by name, each with its findings. */
+  ask(region: string): Promise<Seen>;
+}
+type Seen = readonly (readonly [name: string, ...findings: string[]])[];
+
+/** Asks in all regions at once. */
+async function answer({ ask, ...question }: Question): Promise<Evidence> {
+  const answers = question.regions.map(async (region) => {
+    try {
+      return { seen: await ask(region), notChecked: [] };
+    } catch (error) {
+      if (!(error instanceof AwsCallFailed)) throw error;
+      return { seen: [], notChecked: [`${region}: ${error.message}`] };
+    }
+  });
+  const all = await Promise.all(answers);
+  return {
+    ...question,
+    seen: all.flatMap(({ seen }) => seen.map(([name]) => name)),
+    findings: all.flatMap(({ seen }) =>
+      seen.flatMap(([name, ...findings]) => findings.map((finding) => `${name} ${finding}`)),
+    ),
+    notChecked: all.flatMap(({ notChecked }) => notChecked),
+  };
+}
+
+/** One call after the other, within the services' rates. */
+async function forEach<Item>(
+  items: readonly Item[],
+  look: (item: Item) => Promise<Seen[number]>,
+): Promise<Seen> {
+  const seen: Seen[number][] = [];
+  for (const item of items) seen.push(await look(item));
+  return seen;
+}
+
+/** Without data: docs/decisions/residency-checks.md. */
+const globalServices = ['cloudwatch', 'iam', 'route53'];
+const regionOf = (arn: string) => arn.split(':')[3] ?? '';
+
+/** @param enabled the account's regions */
+export async function collectEvidence(
+  { name, residencyRegions: own }: Environment,
+  account: string,
+  enabled: readonly string[],
+): Promise<readonly Evidence[]> {
+  const staysWithin = (place: string) => (own.includes(place) ? [] : [`is in ${place}`]);
+  /** In a shared account. Without tags it may be a copy of this environment's. */
+  const isOfAnother = ({ TagList = [] }: { readonly TagList?: Tag[] | undefined }) =>
+    TagList.some(({ Key, Value }) => Key === 'environment' && Value !== name);
+
+  const tagged = await answer({
+    what: "Resources with the environment's tags",
+    how: 'tag:GetResources',
+    regions: enabled,
+    async ask(region) {
+      const client = new ResourceGroupsTaggingAPI(clientSettings(region));
+      const TagFilters = [
+        { Key: 'service', Values: ['wallet-infrastructure'] },
+        { Key: 'environment', Values: [name] },
+      ];
+      const pages = await askPages(client, 'getResources', { TagFilters }, 'PaginationToken');
+      const resources = pages.flatMap(({ ResourceTagMappingList = [] }) => ResourceTagMappingList);
+      return resources.map(({ ResourceARN: arn = '' }) => {
+        const isGlobal = regionOf(arn) === '' && globalServices.includes(arn.split(':')[2] ?? '');
+        return [arn, ...(isGlobal ? [] : staysWithin(regionOf(arn) || region))];
+      });
+    },
+  });
+  /** @throws AwsCallFailed where AWS did not tell the resources */
+  function arnsOf(service: string, region: string, resource: string): readonly string[] {
+    const refused = tagged.notChecked.find((each) => each.startsWith(`${region}: `));
+    if (refused) throw new AwsCallFailed('', `which resources there are is unknown. ${refused}`);
+    return tagged.seen.filter((arn) => arn.startsWith(`arn:aws:${service}:${region}:${account}:${resource}`));
+  }
+
+  const questions: readonly Question[] = [
+    {
+      what: 'Members and replicas of the database clusters',
+      how: 'rds:DescribeDBClusters, rds:DescribeGlobalClusters',
+      regions: own,
+      async ask(region) {
+        const rds = new RDS(clientSettings(region));
+        const clusters = await askPages(rds, 'describeDBClusters', {}, 'Marker');
+        const globals = await askPages(rds, 'describeGlobalClusters', {}, 'Marker');
+        const groups = globals
+          .flatMap(({ GlobalClusters = [] }) => GlobalClusters)
+          .map(({ GlobalClusterMembers = [] }) =>
+            GlobalClusterMembers.flatMap(({ DBClusterArn = '', Readers = [] }) => [DBClusterArn, ...Readers]),
+          );
+        return clusters
+          .flatMap(({ DBClusters = [] }) => DBClusters)
+          .filter((cluster) => !isOfAnother(cluster))
+          .map(({ DBClusterArn = '', ReadReplicaIdentifiers = [] }) => {
+            const members = groups.filter((group) => group.includes(DBClusterArn)).flat();
+            const copies = [...ReadReplicaIdentifiers, ...members].filter(
+              (arn) => !own.includes(regionOf(arn)),
+            );
+            return [DBClusterArn, ...copies.map((arn) => `has the copy ${arn}`)];
+          });
+      },
+    },
+    {
+      what: 'Snapshots of clusters, and with whom they are shared',
+      how: 'rds:DescribeDBClusterSnapshots, rds:DescribeDBClusterSnapshotAttributes',
+      regions: enabled,
+      async ask(region) {
+        const rds = new RDS(clientSettings(region));
+        const pages = await askPages(rds, 'describeDBClusterSnapshots', {}, 'Marker');
+        const snapshots = pages.flatMap(({ DBClusterSnapshots = [] }) => DBClusterSnapshots);
+        return forEach(
+          snapshots.filter((snapshot) => !isOfAnother(snapshot)),
+          async ({ DBClusterSnapshotArn: arn = '', SnapshotType }) => {
+            // Automated snapshots cannot be shared.
+            // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-share-snapshot.html
+            const isShareable = SnapshotType === 'manual' && own.includes(region);
+            const input = { DBClusterSnapshotIdentifier: arn };
+            const { DBClusterSnapshotAttributesResult: attributes } = isShareable
+              ? await ask(rds, 'describeDBClusterSnapshotAttributes', input)
+              : {};
+            const shared = (attributes?.DBClusterSnapshotAttributes ?? []).flatMap(
+              ({ AttributeValues = [] }) => AttributeValues,
+            );
+            return [arn, ...staysWithin(region), ...shared.map((by) => `is shared with ${by}`)];
+          },
+        );
+      },
+    },
+    {
+      what: 'Multi-Region keys',
+      how: 'kms:DescribeKey',
+      regions: own,
+      ask: async (region) =>
+        forEach(arnsOf('kms', region, 'key/'), async (arn) => {
+          const { KeyMetadata } = await ask(new KMS(clientSettings(region)), 'describeKey', { KeyId: arn });
+          const { ReplicaKeys = [] } = KeyMetadata?.MultiRegionConfiguration ?? {};
+          const places = ReplicaKeys.map((replica) => replica.Region).join(', ') || 'no region yet';
+          return KeyMetadata?.MultiRegion
+            ? [arn, `is a multi-Region key, with replicas in ${places}`]
+            : [arn];
+        }),
+    },
+    {
+      what: 'Replicas of secrets',
+      how: 'secretsmanager:DescribeSecret',
+      regions: own,
+      ask: async (region) =>
+        forEach(arnsOf('secretsmanager', region, 'secret:'), async (arn) => {
+          const client = new SecretsManager(clientSettings(region));
+          const { ReplicationStatus = [] } = await ask(client, 'describeSecret', { SecretId: arn });
+          return [arn, ...ReplicationStatus.map(({ Region }) => `has a replica in ${Region}`)];
+        }),
+    },
+    {
+      what: 'Subscription filters of log groups, and of the account',
+      how: 'logs:DescribeSubscriptionFilters, logs:DescribeAccountPolicies',
+      regions: own,
+      async ask(region) {
+        const logs = new CloudWatchLogs(clientSettings(region));
+        const policyType = 'SUBSCRIPTION_FILTER_POLICY';
+        const { accountPolicies = [] } = await ask(logs, 'describeAccountPolicies', { policyType });
+        const groups = await forEach(arnsOf('logs', region, 'log-group:'), async (arn) => {
+          const logGroupName = arn.split(':').slice(6).join(':').replace(/:\*$/, '');
+          const { subscriptionFilters = [] } = await ask(logs, 'describeSubscriptionFilters', {
+            logGroupName,
+          });
+          return [arn, ...subscriptionFilters.map(({ destinationArn }) => `is sent to ${destinationArn}`)];
+        });
+        const policies = accountPolicies.map(
+          ({ policyName, policyDocument }) =>
+            [`The account policy ${policyName} of ${region}`, `sends logs: ${policyDocument}`] as const,
+        );
+        return [...groups, ...policies];
+      },
+    },
+    {
+      what: 'Targets of event rules',
+      how: 'events:ListRules, events:ListTargetsByRule',
+      regions: own,
+      async ask(region) {
+        const events = new EventBridge(clientSettings(region));
+        const rules = (await askPages(events, 'listRules', {})).flatMap(({ Rules = [] }) => Rules);
+        return forEach(rules, async ({ Name: Rule, Arn: arn = '' }) => {
+          const pages = await askPages(events, 'listTargetsByRule', { Rule });
+          const outside = pages
+            .flatMap(({ Targets = [] }) => Targets.map((target) => target.Arn ?? ''))
+            .filter((target) => {
+              const isOwn = own.includes(regionOf(target)) && target.split(':')[4] === account;
+              return !isOwn || target.includes(':api-destination/');
+            });
+          return [arn, ...outside.map((target) => `sends events to ${target}`)];
+        });
+      },
+    },
+    {
+      what: 'Endpoints of APIs and domain names',
+      how: 'apigateway:GET',
+      regions: own,
+      async ask(region) {
+        const client = new APIGateway(clientSettings(region));
+        const apis = await askPages(client, 'getRestApis', {}, 'position');
+        const names = await askPages(client, 'getDomainNames', {}, 'position');
+        return [
+          ...apis.flatMap(({ items = [] }) => items.map((api) => ({ ...api, of: `API ${api.name}` }))),
+          ...names.flatMap(({ items = [] }) => items.map((each) => ({ ...each, of: `${each.domainName}` }))),
+        ]
+          .filter(({ tags }) => (tags?.environment ?? name) === name)
+          .map(({ of, endpointConfiguration: { types = [] } = {} }) =>
+            types.includes('EDGE') ? [of, `of ${region} is edge-optimized`] : [of],
+          );
+      },
+    },
+    {
+      // The only region of Organizations. A member account may not ask unless it is delegated.
+      what: 'Guardrails attached to the account',
+      how: 'organizations:ListPoliciesForTarget',
+      regions: ['us-east-1'],
+      async ask(region) {
+        const client = new Organizations(clientSettings(region));
+        const attachedOf = async (Filter: 'SERVICE_CONTROL_POLICY' | 'RESOURCE_CONTROL_POLICY') => {
+          const pages = await askPages(client, 'listPoliciesForTarget', { TargetId: account, Filter });
+          return pages.flatMap(({ Policies = [] }) => Policies.map((policy) => policy.Name ?? ''));
+        };
+        const attached = [
+          ...(await attachedOf('SERVICE_CONTROL_POLICY')),
+          ...(await attachedOf('RESOURCE_CONTROL_POLICY')),
+        ];
+        return [`wallet-${name}-actions`, `wallet-${name}-resources`].map((policy) =>
+          attached.includes(policy) ? [policy] : [policy, 'is not attached to the account'],
+        );
+      },
+    },
+  ];
+  return [tagged, ...(await Promise.all(questions.map(answer)))];
+}
