@@ -72,7 +72,7 @@ function formatMarkdown(report: Report): string {
     const blind =
       of.notChecked.length > 0 && `not checked in ${of.notChecked.length} of ${regions.length} regions`;
     const result = of.findings.length > 0 ? `**${of.findings.length} findings**` : blind || 'ok';
-    const where = regions === all ? 'every enabled region' : regions.join(', ');
+    const where = regions === all ? 'all of these regions' : regions.join(', ');
     return `| ${what} | ${where} | ${result} | ${seen.length} | ${how} |`;
   });
   const list = (heading: string, items: readonly string[]) =>
@@ -82,7 +82,7 @@ function formatMarkdown(report: Report): string {
     '',
     `AWS account ${account}, on ${date.slice(0, 10)} at ${date.slice(11, 16)} UTC. Data may be in ${residencyRegions.join(', ')}.`,
     '',
-    `Regions that the account has enabled: ${all.join(', ')}.`,
+    `Regions looked at: ${all.join(', ')}.`,
     '',
     '| What | Where | Result | Looked at | Checked with |',
     '|---|---|---|---|---|',

@@ -1,6 +1,6 @@
-import { withStandby } from '../support/rows';
-import { type Call, type Replies, refusal, result, useAccount } from './account';
-import { wallet } from './region';
+import { withStandby } from '../../support/rows';
+import { type Call, type Replies, refusal, result, useAccount } from '../account';
+import { wallet } from '../region';
 
 const account = useAccount();
 const accountId = '111122223333';
@@ -112,11 +112,11 @@ it('prints a page of Markdown without findings, and only reads, with the calls t
   });
   const day = new Date().toISOString().slice(0, 10);
   expect(stdout).toMatch(new RegExp(`^# Residency of ${name}\\n\\nAWS account ${accountId}, on ${day} at `));
-  expect(stdout).toContain(`Regions that the account has enabled: ${enabled.join(', ')}.\n`);
+  expect(stdout).toContain(`Regions looked at: ${enabled.join(', ')}.\n`);
   const rows = stdout.split('\n').filter((line) => / \| ok \| [1-9]\d* \|/.test(line));
   expect(rows).toHaveLength(9);
   expect(rows[0]).toBe(
-    "| Resources with the environment's tags | every enabled region | ok | 6 | tag:GetResources |",
+    "| Resources with the environment's tags | all of these regions | ok | 6 | tag:GetResources |",
   );
   expect(stdout).toMatch(/\nNo findings\.\n$/);
   const { calls } = account();
