@@ -83,11 +83,11 @@ it('returns 200 and an empty object for a deletion', async () => {
   expect(deletions).toEqual([{ caller, userGroupId, requestId: 'request-1', userAction }]);
 });
 
-it.each<Request>([
-  { body: '' },
-  { body: 'e30=', isBase64Encoded: true },
-  { body: '{}', userActions: [signUserAction(key, { bh: bodyHash('{}') })] },
-])('accepts a request without content: %#', async (request) => {
+it.each<[title: string, request: Request]>([
+  ['an empty body', { body: '' }],
+  ['{} in base64', { body: 'e30=', isBase64Encoded: true }],
+  ['{}, signed as such', { body: '{}', userActions: [signUserAction(key, { bh: bodyHash('{}') })] }],
+])('accepts a request without content: %s', async (_, request) => {
   expect((await send(request)).status).toBe(200);
 });
 
@@ -105,9 +105,10 @@ const faults: readonly [code: string, status: number, fault: Request][] = [
 it.each([
   ...faults,
   ['body_not_allowed', 400, { body: ' ' }],
+  ['body_not_allowed', 400, { body: '[]' }],
   ['body_not_allowed', 400, { body: 'AP8=', isBase64Encoded: true }],
   ['user_action_invalid', 403, { userActions: [signUserAction(key), signUserAction(key)] }],
-] as typeof faults)('returns %s with status %i: request %#', async (code, status, request) => {
+] as typeof faults)('returns %s with status %i for %j', async (code, status, request) => {
   const refused = await send(request);
   const headers = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' };
   const challenge = status === 401 && { 'WWW-Authenticate': expect.stringMatching(/^Bearer/) };
@@ -167,6 +168,9 @@ it.each<[name: string, refusal: string, claims: Json, header?: Json]>([
   ['for another organization', other('organization'), { org: 'or-aaaaa-bbbbb-dddddddddddddd' }],
   ['for another method', other('method'), { htm: 'GET' }],
   ['for another group', other('path'), { htp: '/auth/user-groups/ug-aaaaa-bbbbb-dddddddddddddd' }],
+  ['for a path that is a prefix', other('path'), { htp: '/auth/user-groups/' }],
+  ['for a path that is longer', other('path'), { htp: `/auth/user-groups/${userGroupId}/members` }],
+  ['for an empty path', other('path'), { htp: '' }],
   ['for a body', other('body'), { bh: bodyHash('{"a":1}') }],
   ['without a body hash', other('body'), { bh: undefined }],
   ['expired', 'user_action_expired: expired', { iat: 1000, exp: 1200 }],

@@ -193,6 +193,34 @@ it.each([
   expect(result).toEqual(unanswered(reason));
 });
 
+it('without settings, the body of a response has one second', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  const port = await startTls(say(`${head}content-length: 9\r\n\r\na`));
+  let result: AttemptResult | undefined;
+  void client()(port).then((attempt) => (result = attempt));
+  const until = async (timers: number) => {
+    while (jest.getTimerCount() < timers) await new Promise(setImmediate);
+  };
+  // The deadlines of connection and attempt, and then that of the body.
+  await until(2);
+  await until(3);
+  await jest.advanceTimersByTimeAsync(999);
+  expect(result).toBeUndefined();
+  await jest.advanceTimersByTimeAsync(1);
+  expect(result).toEqual(answered());
+});
+
+const kibibytes = (count: number, text = 'x') => text.repeat((count * 1_024) / text.length);
+const headers = (count: number) => `${head}x: ${kibibytes(count)}\r\ncontent-length: 0\r\n\r\n`;
+it.each([
+  ['headers of 15 KiB', headers(15), answered()],
+  ['headers of 17 KiB', headers(17), unanswered('response_headers_too_large')],
+  ['255 KiB in all', kibibytes(255, '\r\n') + bodyOf(0), answered()],
+  ['257 KiB in all', kibibytes(257, '\r\n') + bodyOf(0), unanswered('response_too_large')],
+])('a response with %s is read, or ends the attempt', async (_, response, expected) => {
+  expect(await client()(await startTls(say(response)))).toEqual(expected);
+});
+
 it.each([
   ['loses one connection', 1],
   ['restarts', 8],

@@ -19,6 +19,20 @@ it('derives the MAC of webhook id and version with the key, or reports a failure
   expect(await secret('wh-1', 2)).toEqual({ ok: true, value: macOf('key-1', 'wh-1.2') });
 });
 
+it('derives another secret for each version and each webhook of a warm function', async () => {
+  const { secret } = create();
+  for (const [webhookId, version] of [
+    ['wh-1', 1],
+    ['wh-1', 2],
+    ['wh-2', 1],
+    ['wh-1', 1],
+  ] as const)
+    expect(await secret(webhookId, version)).toEqual({
+      ok: true,
+      value: macOf('key-1', `${webhookId}.${version}`),
+    });
+});
+
 it('calls KMS once for the 1,000 most recently used, even for concurrent requests', async () => {
   const { secret } = create();
   await Promise.all([secret('wh-used', 1), secret('wh-used', 1)]);

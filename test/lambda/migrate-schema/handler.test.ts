@@ -1,9 +1,42 @@
-import { fail, ok } from '../../../domain/result';
-import { awaitDatabase, SecretUnreadable } from '../../../lambda/migrate-schema/handler';
+import { fail, ok, type Result } from '../../../domain/result';
+import { awaitDatabase, createHandler, SecretUnreadable } from '../../../lambda/migrate-schema/handler';
+import type { MigrationFailed } from '../../../lambda/migrate-schema/migrate-schema';
 import { recordLog } from '../../support/log';
 
 const unavailable = fail({ kind: 'database_unavailable', reason: 'connection_lost' } as const);
 const named = (name: string) => Object.assign(new Error('not yet'), { name });
+
+describe('the custom resource', () => {
+  const physical = { PhysicalResourceId: 'schema-migration' };
+  const handle = (result: Result<never, MigrationFailed>, readRoles = async () => [] as const) => {
+    const connect = jest.fn(async () => ({ execute: jest.fn(), transaction: async () => result, close }));
+    const close = jest.fn(async () => undefined);
+    const handler = createHandler({ log: recordLog(), connect: connect as never, readRoles });
+    return { connect, close, run: (RequestType: 'Create' | 'Update' | 'Delete') => handler({ RequestType }) };
+  };
+  const refused = { kind: 'refused', migration: '0002-b', sqlState: '42P01', message: 'no table' } as const;
+
+  it.each<[MigrationFailed, string]>([
+    [refused, 'Migration 0002-b failed and was rolled back: no table (SQLSTATE 42P01).'],
+    [
+      { kind: 'edited', migration: '0002-b' },
+      'Migration 0002-b was applied before and has been edited since.',
+    ],
+    [{ kind: 'timed_out', migration: '0002-b' }, 'Migration 0002-b exceeded the time limit'],
+  ])('fails the deployment with the reason of %j', async (failure, message) => {
+    for (const type of ['Create', 'Update'] as const) {
+      const { run, close } = handle(fail(failure));
+      await expect(run(type)).rejects.toThrow(message);
+      expect(close).toHaveBeenCalledTimes(1);
+    }
+  });
+
+  it('keeps its id, and does nothing when it is deleted', async () => {
+    const { connect, run } = handle(fail(refused));
+    expect(await run('Delete')).toEqual(physical);
+    expect(connect).not.toHaveBeenCalled();
+  });
+});
 
 /** Makes these attempts, the last one repeatedly, with a clock that only pauses advance. */
 async function run(...attempts: (() => Promise<unknown>)[]) {

@@ -111,6 +111,10 @@ it('disable-webhook disables until enable-webhook, and does not overwrite an ear
   expect(await run('disable-webhook', { webhookId })).toMatchObject(earlier);
   const enabled = { enabled: true, disabledReason: null, disabledAt: null };
   expect(await run('enable-webhook', { webhookId })).toMatchObject(enabled);
+  // Nobody knows yet how fast its receiver is: deliveries take the second lane.
+  const health =
+    await region.query`select unhealthy_at::text as since from webhooks where webhook_id = ${webhookId}`;
+  expect(health).toEqual([{ since: '-infinity' }]);
   const disabled = { enabled: false, disabledReason: 'operator', disabledAt: expect.stringMatching(/Z$/) };
   expect(await run('disable-webhook', { webhookId })).toMatchObject(disabled);
 });
