@@ -1,8 +1,9 @@
 import { type App, Stack, Validations } from 'aws-cdk-lib';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { IConstruct } from 'constructs';
+import { reviewed } from '../../lib/checks/residency/reviewed';
 import { addRulePacks, rulePacks } from '../../lib/checks/rule-packs';
-import { environmentsWithEveryOption, withApp } from '../support/stacks';
+import { environmentsWithEveryOption, type Resource, withApp } from '../support/stacks';
 
 const packs = ['AwsSolutions', 'NIST.800.53.R5'];
 
@@ -17,25 +18,34 @@ const findingsIn = (app: App): string[] =>
     );
   });
 
-/** Acknowledged rules of the packs, each as `path rule`. The CDK itself acknowledges CloudFormation's own rules on its resources. */
-const acknowledgedOn = ({ node }: IConstruct): string[] =>
+/** Acknowledged rules of the packs, each as `path rule`, with the reason. The CDK itself acknowledges CloudFormation's own rules on its resources. */
+const acknowledgedOn = ({ node }: IConstruct): (readonly [finding: string, reason: string])[] =>
   node.metadata
     .filter(({ type }) => type === Validations.ACKNOWLEDGED_RULES_METADATA_KEY)
-    .flatMap(({ data }) => Object.keys(data))
-    .map((id) => id.replace(/^annotation::/i, ''))
-    .filter((id) => packs.some((pack) => id.startsWith(`${pack}-`)))
-    .map((id) => `${node.path} ${id}`);
+    .flatMap(({ data }) => Object.entries<string>(data))
+    .map(([id, reason]) => [id.replace(/^annotation::/i, ''), reason] as const)
+    .filter(([id]) => packs.some((pack) => id.startsWith(`${pack}-`)))
+    .map(([id, reason]) => [`${node.path} ${id}`, reason]);
+
+const { found, acknowledged, types } = withApp(
+  (app) => {
+    const templates = app.synth().stacks.map(({ template }) => Object.values<Resource>(template.Resources));
+    const types = new Set(templates.flat().map(({ Type }) => Type));
+    return { found: findingsIn(app), acknowledged: app.node.findAll().flatMap(acknowledgedOn), types };
+  },
+  { validateTemplates: false, environments: environmentsWithEveryOption() },
+);
 
 it('the stacks with every option of the table acknowledge each finding on its resource, and nothing else', () => {
-  const { found, acknowledged } = withApp(
-    (app) => {
-      app.synth();
-      return { found: findingsIn(app), acknowledged: app.node.findAll().flatMap(acknowledgedOn) };
-    },
-    { validateTemplates: false, environments: environmentsWithEveryOption() },
-  );
-  expect(acknowledged.sort()).toEqual(found.sort());
+  expect(acknowledged.map(([finding]) => finding).sort()).toEqual(found.sort());
+  // A sentence for a reviewer.
+  for (const [finding, reason] of acknowledged)
+    expect([finding, reason]).toEqual([finding, expect.stringMatching(/^[A-Z]\S*( \S+){5,}$/)]);
   for (const pack of packs) expect(found.filter((text) => text.includes(` ${pack}-`))).not.toEqual([]);
+});
+
+it('every type that the residency rules let pass is in use: an unused one would be a way out that nobody needs', () => {
+  expect(reviewed.filter((type) => !types.has(type))).toEqual([]);
 });
 
 it('fails the synthesis', () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { runCommandLine } from '../../cli/command-line';
 import { inProject, walletCommand } from '../../cli/shell/paste';
 import { createTerminal, table } from '../../cli/shell/terminal';
 import { environments } from '../../lib/environments';
@@ -9,6 +10,7 @@ import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { runWallet } from '../support/wallet-command';
+import { silent } from '../support/wallet-commands';
 import { groupId, identityId, organizationId, refusal, result, useRegion, wallet } from './region';
 
 const region = useRegion();
@@ -64,6 +66,16 @@ it.each([
   region.answer({ 'describe-identity': () => answer });
   const printed = await token('--outputs', region.outputs);
   expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringContaining(message) });
+});
+
+it('a bug exits with 1, and prints its stack trace', async () => {
+  const notes: string[] = [];
+  const fail = () => {
+    throw new TypeError('a bug');
+  };
+  const terminal = { ...silent, result: fail, note: (line: string) => notes.push(line) };
+  expect(await runCommandLine(['origins', '--outputs', region.outputs], terminal)).toBe(1);
+  expect(notes.join('\n')).toMatch(/error: this is a bug of the command line\.\nTypeError: a bug\n {4}at /);
 });
 
 it('help prints the help of a command', async () => {

@@ -1,8 +1,8 @@
 import type { Option } from 'commander';
 import { newId } from '../../domain/ids';
 import { printable } from '../../domain/printable';
+import { environments } from '../../lib/environments';
 import { writeOutputs } from '../support/outputs-file';
-import { withSla } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { flagsOf, walletCommands } from '../support/wallet-commands';
 import { organizationId, wallet, webhookId } from './region';
@@ -64,11 +64,14 @@ const writing: Readonly<Record<string, readonly string[]>> = {
 it('commands that write to deployed production require --allow-production', async () => {
   const guarded = walletCommands.filter(([path]) => flagsOf(path)?.includes('--allow-production'));
   expect(guarded.map(([path]) => path).sort()).toEqual(Object.keys(writing));
-  const outputs = writeOutputs(folder(), { [withSla.stackId]: {} });
-  const place = ['--environment', withSla.name, '--outputs', outputs];
-  for (const [path, args] of Object.entries(writing)) {
-    const printed = await wallet(...path.split(' '), ...args, ...place);
-    expect({ path, ...printed }).toMatchObject({ path, exitCode: 1, stdout: '' });
-    expect(printed.stderr).toMatch(/is in production.*\n.*--allow-production/);
+  for (const { name, stackId, serviceLevelAgreement } of environments) {
+    const place = ['--environment', name, '--outputs', writeOutputs(folder(), { [stackId]: {} })];
+    for (const [path, args] of Object.entries(writing)) {
+      const { exitCode, stderr } = await wallet(...path.split(' '), ...args, ...place);
+      expect({ name, path, exitCode }).toEqual({ name, path, exitCode: 1 });
+      // Without it they go on, to an output that is missing here.
+      const refused = new RegExp(`${name} is in production.*\\n.*--allow-production`);
+      expect([name, path, refused.test(stderr)]).toEqual([name, path, serviceLevelAgreement]);
+    }
   }
 });

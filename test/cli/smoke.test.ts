@@ -5,10 +5,11 @@ import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { acceptedBatch, operations, page, result, useAccount } from './account';
 import { useInstantWaits } from './instant-waits';
-import { organizationId, wallet } from './region';
+import { groupId, result as operationResult, organizationId, useRegion, wallet } from './region';
 
 useInstantWaits();
 const account = useAccount();
+const region = useRegion();
 const folder = temporaryFolder();
 const [address, reserve] = ['203.0.113.7', '203.0.113.8'];
 const key = `arn:aws:kms:${first.region}:123456789012:key/one`;
@@ -56,6 +57,31 @@ it('reports every step and its prerequisites, and cleans up after a failure', as
   expect(steps.at(-1)).toMatchObject({ name: 'clean up', detail: `removed ${organizationId}` });
   expect(stderr).toContain(`${first.name}: 2 passed, 2 failed, 2 skipped, 6 unchecked, in `);
   expect(stderr).toContain('To "check GET /webhook-origins": A proxy or a network\'s sign-in page');
+});
+
+it.each([
+  ['of its deletion', {}, 'passed'],
+  ["of another caller's deletion", { identityId: 'us-2' }, 'failed'],
+  ['of another outcome', { outcome: 'user_group_not_found' }, 'failed'],
+])('an audit record %s: the step %3$s', async (_, change, outcome) => {
+  const deletions = [
+    { status: 200, body: '{}' },
+    { status: 404, body: '{"code":"user_group_not_found"}' },
+  ];
+  const headers = { 'content-type': 'application/json' };
+  const record = { operation: 'Auth:UserGroups:Delete', outcome: 'deleted', identityId: 'us-1', ...change };
+  region.answer(
+    {
+      seed: () => operationResult({ organizationId, callerId: 'us-1', userGroupId: groupId }),
+      'list-audit-records': () => operationResult({ records: [record] }),
+      'remove-ephemeral-organizations': () => operationResult({ removed: [organizationId] }),
+    },
+    { [`api:DELETE /auth/user-groups/${groupId}`]: () => ({ headers, ...deletions.shift() }) },
+  );
+  const { stdout } = await region.wallet('smoke', '--without-webhook', '--json');
+  expect(JSON.parse(stdout).steps).toContainEqual(
+    expect.objectContaining({ name: 'find the audit record', outcome }),
+  );
 });
 
 it('does not wait twice for a missing delivery', async () => {

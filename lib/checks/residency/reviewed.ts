@@ -62,6 +62,14 @@ const reviewedProperties: Readonly<Record<string, string>> = {
   'Custom::VpcRestrictDefaultSG': 'Account DefaultSecurityGroupId ServiceToken',
 };
 
+/** Every reviewed type. */
+export const reviewed: readonly string[] = [
+  ...Object.entries(reviewedTypes).flatMap(([service, names]) =>
+    names.split(' ').map((name) => `${service}::${name}`),
+  ),
+  ...Object.keys(reviewedProperties),
+];
+
 export const unreviewed: Rule = {
   id: 'unreviewed',
   refuses: 'A resource type, or a property of it, that was not reviewed',
