@@ -122,8 +122,13 @@ describe('the permissions of a role', () => {
   const matches = (pattern: string, text = '') =>
     new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(text);
   /** `context` has the values of condition keys. */
-  const allows = (kind: string, action: string, resource: string, context: Record<string, string>) =>
-    statementsOf(kind).some(
+  const allows = (
+    statements: readonly Json[],
+    action: string,
+    resource: string,
+    context: Record<string, string> = {},
+  ) =>
+    statements.some(
       ({ Action, Resource, Condition = {} }) =>
         [Action].flat().includes(action) &&
         [Resource].flat().some((pattern) => matches(pattern, resource)) &&
@@ -200,10 +205,11 @@ describe('the permissions of a role', () => {
       (key): Call => ['Operate', 'kms:Sign', arn('kms', region, 'key/0123'), tagsOf(key)],
     ),
   ])('%s may call %s on %s', (kind, action, resource, context = {}) => {
-    expect(allows(kind, action, resource, context)).toBe(true);
+    expect(allows(statementsOf(kind), action, resource, context)).toBe(true);
   });
 
-  it.each<Call>([
+  const signing = tagsOf('TokenSigningKeyArn');
+  const refused: Call[] = [
     ['Deploy', 'sts:AssumeRole', bootstrapRole('cfn-exec', region)],
     ['Deploy', 'sts:AssumeRole', bootstrapRole('deploy', 'us-east-1')],
     ['Drift', 'sts:AssumeRole', bootstrapRole('deploy', region)],
@@ -218,9 +224,32 @@ describe('the permissions of a role', () => {
     ['Operate', 'ec2:DescribeSubnets', '*', inRegion(standby.region)],
     ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookDeliveryQueueUrl'))],
     ['Operate', 'lambda:InvokeFunction', functionNamed('Another-RunOperation0123-ABC')],
-    ['Operate', 'kms:Sign', arn('kms', region, 'key/0123'), { 'aws:ResourceTag/service': 'another' }],
-  ])('%s may not call %s on %s', (kind, action, resource, context = {}) => {
-    expect(allows(kind, action, resource, context)).toBe(false);
+    ...['service', 'environment'].map(
+      (tag): Call => [
+        ...(['Operate', 'kms:Sign', arn('kms', region, 'key/0123')] as const),
+        { ...signing, [`aws:ResourceTag/${tag}`]: 'another' },
+      ],
+    ),
+  ];
+  it.each(refused)('%s may not call %s on %s with %j', (kind, action, resource, context = {}) => {
+    expect(allows(statementsOf(kind), action, resource, context)).toBe(false);
+  });
+
+  it.each(['Read', 'Operate'])('each condition of %s refuses one of these calls', (kind) => {
+    const conditions = statementsOf(kind).flatMap((statement, index) =>
+      Object.entries<Json>(statement.Condition ?? {}).flatMap(([operator, keys]) =>
+        Object.keys(keys).map((key) => ({ index, operator, key })),
+      ),
+    );
+    expect(conditions).not.toEqual([]);
+    for (const { index, operator, key } of conditions) {
+      const statements = structuredClone(statementsOf(kind));
+      delete statements[index].Condition[operator][key];
+      const allowed = refused.filter(
+        ([of, action, resource, context]) => of === kind && allows(statements, action, resource, context),
+      );
+      expect([key, allowed]).not.toEqual([key, []]);
+    }
   });
 });
 

@@ -9,9 +9,47 @@ import { newcomer, withStandby } from '../support/rows';
 import { type Resource, synthesizeEveryStack, withApp } from '../support/stacks';
 import { temporaryFolder } from '../support/temporary-folder';
 
+// biome-ignore lint/suspicious/noExplicitAny: a template has no types
+type Json = any;
+
 const folder = temporaryFolder();
 const every = synthesizeEveryStack();
 const serving = Object.entries(every).filter(([name, { environment }]) => name === environment.stackId);
+const networkInterfaces =
+  'ec2:AssignPrivateIpAddresses ec2:CreateNetworkInterface ec2:DeleteNetworkInterface ec2:DescribeNetworkInterfaces ec2:DescribeSubnets ec2:UnassignPrivateIpAddresses';
+const ofThisAccount = { StringEquals: { 'aws:SourceAccount': '{AWS::AccountId}' } };
+const withoutTls = { Bool: { 'aws:SecureTransport': 'false' } };
+/** The conditions of each kind of statement. Any other has none. */
+const conditions: Readonly<Record<string, object>> = {
+  'AWS::IAM::Policy Allow kms:Decrypt': {
+    StringEquals: {
+      'kms:EncryptionContext:SecretARN': '{secret}',
+      'kms:ViaService': 'secretsmanager.{region}.amazonaws.com',
+    },
+  },
+  [`AWS::IAM::Policy Deny ${networkInterfaces}`]: {
+    ArnLike: {
+      'lambda:SourceFunctionArn': 'arn:aws:lambda:{region}:{AWS::AccountId}:function:{AWS::StackName}-*',
+    },
+  },
+  'AWS::KMS::Key Allow kms:Decrypt kms:DescribeKey kms:Encrypt kms:GenerateDataKey* kms:ReEncrypt*': {
+    ArnLike: { 'kms:EncryptionContext:aws:logs:arn': 'arn:aws:logs:{region}:{AWS::AccountId}:log-group:*' },
+  },
+  'AWS::KMS::Key Allow kms:Decrypt kms:GenerateDataKey*': ofThisAccount,
+  'AWS::KMS::Key Deny kms:CreateGrant': {
+    BoolIfExists: { 'kms:GrantIsForAWSResource': 'false', 'aws:PrincipalIsAWSService': 'false' },
+  },
+  'AWS::SNS::TopicPolicy Allow sns:Publish': ofThisAccount,
+  'AWS::SNS::TopicPolicy Deny sns:Publish': withoutTls,
+  'AWS::SQS::QueuePolicy Deny sqs:*': withoutTls,
+};
+
+/** The statements of all policies in a value. */
+function statementsWithin(value: Json): Json[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return 'Effect' in value ? [value] : Object.values(value).flatMap(statementsWithin);
+}
+
 const idsOf = (resources: readonly Resource[]) => resources.map(({ logicalId }) => logicalId);
 
 describe.each(Object.entries(every))('%s', (name, stack) => {
@@ -79,6 +117,27 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
     }
     // Unused, but part of the CDK's grants.
     expect(stack.text).not.toContain('sqs:GetQueueUrl');
+  });
+
+  it('has exactly the conditions in the table below on its policies', () => {
+    const secretArn = /^\{(Secret\w+|DatabaseMasterSecret)\}$/;
+    const written = (value: Json): Json =>
+      textOf(value)
+        .replace(secretArn, '{secret}')
+        .replaceAll(stack.manifest.environment.split('/').at(-1), '{region}');
+    for (const { logicalId, Type, Properties } of stack.resources)
+      for (const { Effect, Action, Condition = {} } of statementsWithin(Properties)) {
+        const found = Object.entries<Json>(Condition).map(([operator, keys]) => [
+          operator,
+          Object.fromEntries(Object.entries(keys).map(([key, value]) => [key, written(value)])),
+        ]);
+        const statement = `${Type} ${Effect} ${[Action].flat().join(' ')}`;
+        expect([logicalId, Object.fromEntries(found)]).toEqual([logicalId, conditions[statement] ?? {}]);
+      }
+    for (const { Properties } of stack.all('AWS::Lambda::Permission'))
+      expect(Properties).toHaveProperty('SourceArn');
+    const secured = stack.all('AWS::SQS::QueuePolicy').map(({ Properties }) => Properties.Queues[0].Ref);
+    expect(secured.sort()).toEqual(idsOf(stack.all('AWS::SQS::Queue')).sort());
   });
 
   it('grants keys to AWS services only, and denies everybody else to grant them', () => {
