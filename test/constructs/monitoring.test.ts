@@ -36,34 +36,8 @@ describe.each(Object.entries(stacks))('the alarms of %s', (stackName, stack) => 
   });
 });
 
-it('missing data is breaching only for metrics that always report, and while the reserve is in use', () => {
-  const names = alarms.filter(({ Properties }) => Properties.TreatMissingData === 'breaching').map(nameOf);
-  expect(names.sort()).toEqual(['database-capacity', 'database-replication', 'origin-reserve-in-use']);
-});
-
-it('alarms watch the gateway of the webhook origin while it exists, and the reserve while it is in use', () => {
-  for (const alarm of alarms) {
-    const ofGateway = JSON.stringify(alarm).includes('"WebhookOriginNatGateway"');
-    const ofReserve = nameOf(alarm) === 'origin-reserve-in-use';
-    // Always in ALARM: threshold 0, missing data breaching.
-    if (ofReserve) expect(alarm.Properties.Threshold).toBe(0);
-    const inUse = ofReserve ? 'WebhookOriginReserveIsInUse' : undefined;
-    expect(alarm.Condition).toBe(ofGateway ? 'WebhookOriginIsAttached' : inUse);
-  }
-});
-
 it('alarms exist only with a service level agreement', () => {
   expect(stackOf({ ...alone, serviceLevelAgreement: false }).all('AWS::CloudWatch::Alarm')).toEqual([]);
-});
-
-it("a standby has an alarm on its replication lag, with the metric's exact dimensions", () => {
-  const ofStandby = stacks[withStandby.standby.stackId]?.all('AWS::CloudWatch::Alarm');
-  expect(ofStandby?.map(({ Properties }) => Properties.Dimensions)).toEqual([
-    [
-      { Name: 'DBClusterIdentifier', Value: { Ref: 'DatabaseCluster' } },
-      { Name: 'SourceRegion', Value: withStandby.region },
-    ],
-  ]);
 });
 
 it('the topic notifies the address of the row, and its key permits the alarms of this account', () => {
