@@ -16,12 +16,6 @@ const api = apiOf(plain);
 const dashboard = apiOf(plain, 'Dashboard');
 
 describe('the API', () => {
-  it('caches decisions by token, for at most 60 seconds', () => {
-    const [authorizer] = api.all('Authorizer');
-    expect(authorizer.IdentitySource).toBe('method.request.header.Authorization');
-    expect(authorizer.AuthorizerResultTtlInSeconds).toBeLessThanOrEqual(60);
-  });
-
   it('is throttled as a whole, and has metrics of its own for deletions only', () => {
     const settings = [api, dashboard].flatMap(({ all }) => all('Stage')[0].MethodSettings);
     for (const { ThrottlingRateLimit, ThrottlingBurstLimit, LoggingLevel } of settings)
@@ -53,7 +47,12 @@ describe('the API', () => {
     ({ logicalId, all }) => {
       expect(plain.get(logicalId).Properties).toMatchObject(strict);
       const [stage] = all('Stage');
-      const variables = Object.values<string>(JSON.parse(stage.AccessLogSetting.Format));
+      const fields: Record<string, string> = JSON.parse(stage.AccessLogSetting.Format);
+      // The runbook searches for them.
+      expect(Object.keys(fields).join(' ')).toBe(
+        'time requestId xAmznRequestId ip method resourcePath status errorType latency integrationStatus integrationLatency authorizerStatus authorizerLatency authorizerError wafResponseCode tlsVersion',
+      );
+      const variables = Object.values(fields);
       for (const variable of variables) expect(variable).toMatch(/^\$context(\.\w+)+$/);
       for (const written of ['path', 'identity.userAgent', 'authorizer.principalId', 'requestOverride'])
         expect(variables).not.toContain(`$context.${written}`);

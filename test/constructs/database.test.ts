@@ -49,16 +49,6 @@ describe.each(stacks)('the database of $environment.name', (stack) => {
       expect(Properties.EnablePerformanceInsights ?? false).toBe(insights);
   });
 
-  it('is protected and retained according to the row, with all that it uses', () => {
-    const { deletionProtection } = environment.database;
-    const policy = deletionProtection ? 'Retain' : 'Snapshot';
-    expect(cluster).toMatchObject({ DeletionPolicy: policy, UpdateReplacePolicy: policy });
-    expect(cluster.Properties.DeletionProtection).toBe(deletionProtection);
-    for (const { logicalId, DeletionPolicy } of stack.resources)
-      if (deletionProtection && /^Database(Parameters|Subnets|Key|Log|Writer|Reader)/.test(logicalId))
-        expect(DeletionPolicy).toBe('Retain');
-  });
-
   it("lets only the migration read the owner's password", () => {
     const readers = stack
       .all('AWS::Lambda::Function')

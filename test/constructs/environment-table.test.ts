@@ -2,16 +2,6 @@ import { validateEnvironments } from '../../lib/environment/rules';
 import { developerEnvironment, environmentNamed, environments } from '../../lib/environments';
 import { stackOf, withApp } from '../support/stacks';
 
-/** A contract with customers, while the table has these rows. */
-it.each([
-  ['eu', ['eu-central-1', 'eu-west-1']],
-  ['uae', ['me-central-1']],
-  ['staging', ['eu-west-3']],
-])('the data of %s stays in %j', (name, regions) => {
-  const row = environments.find((each) => each.name === name);
-  expect(row?.residencyRegions ?? regions).toEqual(regions);
-});
-
 describe("a developer's copy", () => {
   const row = developerEnvironment('ada');
 

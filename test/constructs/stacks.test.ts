@@ -61,11 +61,6 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
     expect(properties.tags).toMatchObject({ environment: environment.name });
   });
 
-  it('keeps logs as long as the row says', () => {
-    for (const { Properties } of stack.all('AWS::Logs::LogGroup'))
-      expect(Properties.RetentionInDays).toBe(environment.logRetentionDays);
-  });
-
   it('names no other stack or region', () => {
     for (const other of Object.keys(every).filter((each) => each !== name))
       expect(stack.text).not.toMatch(new RegExp(`\\b${other}\\b`));
