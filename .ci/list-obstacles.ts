@@ -4,18 +4,28 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { mangleLikeCloudFormation } from '@aws-cdk/cloudformation-diff';
-import { finalMigrations, lossesOf, readStacks, type Stack } from './stacks';
+import { finalMigrations, lossesOf, mangle, type Stack } from '../cli/deployments/losses';
+import { parameterNames } from '../cli/origin/read-origin';
+import { openCloudFormation, requireDeployed } from '../cli/shell/deployed-stack';
+import { stackNamed } from '../lib/environments';
+import { step } from './github';
+import { readStacks } from './read-stacks';
 
-/** @param before the template before the deployment, as CloudFormation returns it; undefined without a stack */
-export function obstaclesTo(lastGood: Stack, deployed: Stack, before: unknown): readonly string[] {
-  // GetTemplate returns non-ASCII characters as `?`: https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/814
-  const template = JSON.parse(mangleLikeCloudFormation(JSON.stringify(lastGood.template)));
+/**
+ * @param before the template before the deployment, as CloudFormation returns it; undefined without a stack
+ * @param usesReserve whether webhooks come from the reserve address
+ */
+export function obstaclesTo(
+  lastGood: Stack,
+  deployed: Stack,
+  before: unknown,
+  usesReserve = false,
+): readonly string[] {
   return [
-    ...(isDeepStrictEqual(before, template)
+    ...(isDeepStrictEqual(before, mangle(lastGood.template))
       ? []
       : ['Before this release, the stack did not have the last good template.']),
-    ...lossesOf(deployed, lastGood),
+    ...lossesOf(usesReserve ? deployed : withoutNewReserve(deployed, lastGood), lastGood),
     ...finalMigrations(lastGood, deployed),
     ...olderEngines(lastGood.template.Resources, deployed.template.Resources),
   ];
@@ -34,13 +44,31 @@ function olderEngines(older: Resources, newer: Resources): readonly string[] {
   });
 }
 
-if (require.main === module) {
-  const [assembly = '', lastGood = '', before = '', name = ''] = process.argv.slice(2);
-  const [now, then] = [assembly, lastGood].map((each) => readStacks(each)[name]);
-  if (!now || !then) throw new Error(`${now ? lastGood : assembly} has no stack ${name}.`);
-  const replaced = existsSync(before) ? JSON.parse(readFileSync(before, 'utf8')) : undefined;
-  for (const obstacle of obstaclesTo(then, now, replaced)) {
-    console.log(`- ${obstacle}`);
-    process.exitCode = 1;
-  }
+/** Without the reserve addresses that the last good template lacks: they are retained, and webhooks do not come from them. */
+function withoutNewReserve(deployed: Stack, lastGood: Stack): Stack {
+  const isNew = (id: string, { Type, DeletionPolicy }: Stack['template']['Resources'][string]) =>
+    Type === 'AWS::EC2::EIP' && DeletionPolicy === 'Retain' && !(id in lastGood.template.Resources);
+  const kept = Object.entries(deployed.template.Resources).filter((entry) => !isNew(...entry));
+  return { ...deployed, template: { ...deployed.template, Resources: Object.fromEntries(kept) } };
 }
+
+/** Whether webhooks come from the stack's reserve address: `move-origin --reserve`, in an emergency. */
+async function usesReserve(name: string): Promise<boolean> {
+  const { region = '' } = stackNamed(name) ?? {};
+  const { Parameters = [] } = await requireDeployed(await openCloudFormation(region), name);
+  return Parameters.some(
+    ({ ParameterKey, ParameterValue }) => ParameterKey === parameterNames.reserve && ParameterValue === 'yes',
+  );
+}
+
+if (require.main === module)
+  step(async () => {
+    const [assembly = '', lastGood = '', before = '', name = ''] = process.argv.slice(2);
+    const [now, then] = [assembly, lastGood].map((each) => readStacks(each)[name]);
+    if (!now || !then) throw new Error(`${now ? lastGood : assembly} has no stack ${name}.`);
+    const replaced = existsSync(before) ? JSON.parse(readFileSync(before, 'utf8')) : undefined;
+    for (const obstacle of obstaclesTo(then, now, replaced, await usesReserve(name))) {
+      console.log(`- ${obstacle}`);
+      process.exitCode = 1;
+    }
+  });

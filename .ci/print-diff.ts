@@ -2,8 +2,9 @@
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { formatDifferences, fullDiff, type TemplateDiff } from '@aws-cdk/cloudformation-diff';
+import { finalMigrations, lossesOf, type Stack } from '../cli/deployments/losses';
 import { printable } from '../domain/printable';
-import { finalMigrations, lossesOf, readStacks, type Stack } from './stacks';
+import { readStacks } from './read-stacks';
 
 type Stacks = Readonly<Record<string, Stack>>;
 

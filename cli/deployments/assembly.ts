@@ -4,14 +4,9 @@ import { CommandFailed } from '../shell/failure';
 import { readJson } from '../shell/json';
 import { path } from '../shell/options';
 import { inProject } from '../shell/paste';
+import type { Template } from './effects';
 
 export type AssembledStack = ReturnType<typeof readAssembledStack>;
-
-interface Template {
-  readonly Parameters?: Readonly<Record<string, object>>;
-  // biome-ignore lint/suspicious/noExplicitAny: the properties of every type
-  readonly Resources: Readonly<Record<string, { readonly Type: string; readonly Properties?: any }>>;
-}
 
 export const assemblyOption = () =>
   new Option('--assembly <folder>', 'the output of "npm run synth"')
@@ -29,6 +24,8 @@ export function readAssembledStack(folder: string, name: string) {
   return {
     name,
     region,
+    environment: environment as string,
+    terminationProtection: properties.terminationProtection === true,
     /** Undefined: the credentials' account. */
     account,
     /** The CDK's bucket in the stack's region; without an account its name contains the CDK's placeholder. */

@@ -12,7 +12,8 @@ import { path, stackOption } from '../shell/options';
 import { poll } from '../shell/poll';
 import { escapeMarkdown, type Terminal } from '../shell/terminal';
 import { type AssembledStack, assemblyOption, readAssembledStack } from './assembly';
-import { statefulTypes } from './stateful-types';
+import { effectOf, effects, type Template } from './effects';
+import { finalMigrations, lossesOf, unknownMigrations } from './losses';
 
 interface PlanOptions {
   readonly stack: string;
@@ -27,12 +28,10 @@ interface Plan {
   readonly region: string;
   /** The stack when planned, and its last change (ISO 8601); null if not deployed. */
   readonly base: { readonly id: string; readonly changed: string } | null;
+  /** State that would be lost and migrations that need care, with the remedy, in words. */
+  readonly warnings: readonly string[];
   readonly changes: readonly ReturnType<typeof readChange>[];
 }
-
-const harmful = ['deleted', 'replaced', 'retained', 'may be replaced', 'unknown'] as const;
-/** The worst first. `retained`: no longer managed by the stack. `unknown`: CloudFormation decides later. */
-const effects = [...harmful, 'changed', 'added'] as const;
 
 const help = `
 Creates a change set from the assembly's template, reads it and deletes it without executing it. Marks stateful
@@ -73,9 +72,26 @@ async function plan({ stack: name, assembly, write, verify, json }: PlanOptions,
         LogicalResourceId,
         ResourceType: Type,
       }));
-  const planned: Plan = { stack: name, region, base, changes: changes.map(readChange) };
+  const warnings = deployed ? await warningsOf(cloudFormation, deployed, assembled, changes) : [];
+  const planned: Plan = { stack: name, region, base, warnings, changes: changes.map(readChange) };
   if (write !== undefined) writeJson(write, planned);
   terminal.result(json ? JSON.stringify(planned) : formatMarkdown(planned));
+}
+
+async function warningsOf(
+  client: CloudFormation,
+  { StackName = '', EnableTerminationProtection: terminationProtection = false }: Stack,
+  assembled: AssembledStack,
+  changes: readonly ResourceChange[],
+): Promise<readonly string[]> {
+  const { TemplateBody = '' } = await ask(client, 'getTemplate', { StackName, TemplateStage: 'Original' });
+  const template: Template = JSON.parse(TemplateBody);
+  const base = { environment: assembled.environment, terminationProtection, template };
+  return [
+    ...lossesOf(base, assembled, changes),
+    ...finalMigrations(base, assembled),
+    ...unknownMigrations(base, assembled),
+  ];
 }
 
 function requireSame(name: string, file: string, base: Plan['base']): void {
@@ -162,26 +178,14 @@ async function readChangeSet(client: CloudFormation, StackName: string, ChangeSe
   return pages.flatMap(({ Changes = [] }) => Changes.flatMap(({ ResourceChange }) => ResourceChange ?? []));
 }
 
-/** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ResourceChange.html */
 function readChange(change: ResourceChange) {
   const { LogicalResourceId: logicalId = '', ResourceType: type = '', Details = [] } = change;
-  const effect = effectOf(change);
   return {
     logicalId,
     type,
-    effect,
+    effect: effectOf(change),
     details: [...new Set(Details.map(formatDetail))],
-    /** For a stateful resource: the loss, and what to do instead. */
-    warning: harmful.some((each) => each === effect) ? statefulTypes[type]?.remedy : undefined,
   };
-}
-
-function effectOf({ Action, Replacement, PolicyAction }: ResourceChange): (typeof effects)[number] {
-  if (Action === 'Add') return 'added';
-  if (Action === 'Remove') return PolicyAction === 'Retain' ? 'retained' : 'deleted';
-  if (Action !== 'Modify') return 'unknown';
-  if (Replacement === 'True') return 'replaced';
-  return Replacement === 'Conditional' ? 'may be replaced' : 'changed';
 }
 
 function formatDetail({ Target, CausingEntity }: NonNullable<ResourceChange['Details']>[number]): string {
@@ -195,17 +199,12 @@ function formatDetail({ Target, CausingEntity }: NonNullable<ResourceChange['Det
 }
 
 /** For the approver: losses first, then every change. */
-function formatMarkdown({ stack, region, base, changes }: Plan): string {
+function formatMarkdown({ stack, region, base, warnings, changes }: Plan): string {
   const byEffect = effects.map((effect) => ({
     effect,
     of: changes.filter((each) => each.effect === effect),
   }));
   const counts = byEffect.flatMap(({ effect, of }) => (of.length > 0 ? `${of.length} ${effect}` : []));
-  const warnings = changes.flatMap(({ logicalId, type, effect, warning }) =>
-    warning
-      ? [`> [!CAUTION]\n> **\`${logicalId}\` (${type}) is stateful and would be ${effect}.** ${warning}`, '']
-      : [],
-  );
   const rows = byEffect
     .flatMap(({ of }) => of)
     .map(
@@ -216,7 +215,7 @@ function formatMarkdown({ stack, region, base, changes }: Plan): string {
   return [
     `## Plan of ${stack} (${region})`,
     '',
-    ...warnings,
+    ...warnings.flatMap((each) => [`> [!CAUTION]\n> ${each}`, '']),
     base ? `The stack was last changed at ${base.changed}.` : 'The stack is new.',
     '',
     counts.length > 0 ? `${counts.join(', ')}.` : 'No changes.',

@@ -20,7 +20,7 @@ const issuer = 'token.actions.githubusercontent.com';
 const mainBranch = 'refs/heads/main';
 
 /**
- * An AWS account's resources for the workflows: GitHub's OIDC provider, roles (docs/decisions/deployments.md), and a budget. Deployed by
+ * An AWS account's resources for the workflows: GitHub's OIDC provider, roles (docs/decisions/workflow-roles.md), and a budget. Deployed by
  * an administrator: docs/deploying.md. Global services, without customer data.
  */
 export class AccountStack extends Stack {

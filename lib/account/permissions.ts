@@ -49,8 +49,8 @@ export function permissionsOf(
     'CloudFormation names it after the stack and the logical id, and ends the name with letters that it makes.';
 
   return {
-    // Only what `cdk deploy` needs. There are no images.
-    deploy: [assumeBootstrapRoles('deploy', 'file-publishing', 'lookup')],
+    // Only what `cdk deploy` needs, without images; and a rollback reads whether the reserve address is in use.
+    deploy: [assumeBootstrapRoles('deploy', 'file-publishing', 'lookup'), onStacks(stacks, 'DescribeStacks')],
 
     // For `wallet preflight`, `plan`, `origin-status` and `move-origin --dry-run`: docs/operating.md#iam-permissions. Names and
     // states of resources, nothing that they hold. It creates change sets that it cannot execute; CloudFormation accepts a

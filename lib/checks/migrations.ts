@@ -37,6 +37,9 @@ export const irreversibleMigrations = (project: string): Readonly<Record<string,
     ),
   );
 
+/** The names of all migrations, in order. */
+export const migrationNames = (project: string): readonly string[] => [...readMigrations(project).keys()];
+
 function headerOf(name: string, text: string): Pick<NewMigration, 'irreversible'> {
   const header = /^--[ \t]*irreversible\b(?:[ \t]*:(.*))?/im.exec(text);
   if (!header) return {};

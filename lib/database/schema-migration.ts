@@ -7,7 +7,7 @@ import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { databaseRoles } from '../../lambda/database/variables';
-import { irreversibleMigrations } from '../checks/migrations';
+import { irreversibleMigrations, migrationNames } from '../checks/migrations';
 import { type Environment, restoreSuffix } from '../environment/schema';
 import { DeploymentProvider } from '../functions/deployment-provider';
 import { type FunctionNetwork, HandlerFunction } from '../functions/handler-function';
@@ -58,7 +58,8 @@ export class SchemaMigration extends Construct {
       properties: { ContentHash: contentHash(environment) },
     });
     this.resource = migration.node.defaultChild as CfnResource;
-    // Read by .ci/list-obstacles.ts, which compares two assemblies.
+    // Read by cli/deployments/losses.ts, which compares two templates.
+    this.resource.addMetadata('Migrations', migrationNames(projectRoot));
     this.resource.addMetadata('IrreversibleMigrations', irreversibleMigrations(projectRoot));
     const network = this.node
       .findAll()

@@ -122,11 +122,11 @@ describe('a GitHub environment', () => {
     ['deploy,read', 1, 'The GitHub environment eu-read is not protected: it does not exist'],
     ['deploy', 0, ''],
     ['', 1, '"" is no kind of GitHub environment. Known: deploy, operate, read.'],
-  ])('is checked by a step, for the roles "%s"', async (ROLES, exitCode, message) => {
+  ])('is checked by a step, for the kinds "%s"', async (KINDS, exitCode, message) => {
     answer('eu', complete);
     const checkout = workspace();
-    const command = 'node --require tsx/cjs .ci/require-protection.ts "$ENVIRONMENT" "$ROLES"';
-    const outcome = await checkout.step(command, { ...variables(), ROLES });
+    const command = 'node --require tsx/cjs .ci/require-protection.ts "$ENVIRONMENT" "$KINDS"';
+    const outcome = await checkout.step(command, { ...variables(), KINDS });
     expect(outcome).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
   });
 });

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { obstaclesTo } from '../../.ci/list-obstacles';
 import { formatReport } from '../../.ci/print-diff';
-import { readStacks } from '../../.ci/stacks';
+import { readStacks } from '../../.ci/read-stacks';
 import { temporaryFolder } from '../support/temporary-folder';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
@@ -105,6 +105,18 @@ it.each<[string | undefined, Change, object?]>([
   const before = { Resources: JSON.parse(JSON.stringify(replaced).replace('…', '?')) };
   const obstacles = obstaclesTo(stack(resources), changed(change), before);
   expect(obstacles).toEqual(reason ? [expect.stringContaining(reason)] : []);
+});
+
+it('a new reserve address is an obstacle to a rollback only while webhooks come from it', () => {
+  const withReserve = changed((all) =>
+    Object.assign(all, { Reserve: { Type: 'AWS::EC2::EIP', ...retained } }),
+  );
+  const before = { Resources: JSON.parse(JSON.stringify(resources).replace('…', '?')) };
+  const obstacles = (usesReserve: boolean) => obstaclesTo(stack(resources), withReserve, before, usesReserve);
+  expect(obstacles(false)).toEqual([]);
+  expect(obstacles(true)).toEqual([
+    expect.stringContaining('`Reserve` (AWS::EC2::EIP) would be removed from the stack and retained'),
+  ]);
 });
 
 it('reads the stacks of an assembly from its manifest', () => {

@@ -79,7 +79,8 @@ describe('after a failed smoke', () => {
     checkout.write('plan/before.json', JSON.stringify({ Resources: before }));
     checkout.write('cdk-calls', '');
     checkout.stub('npx', `echo "$@" >> cdk-calls; exit ${ofCdk}`);
-    const outcome = await checkout.step('bash .ci/roll-back "$STACK"', variables);
+    account.answer(withStacks({ Parameters: [] }));
+    const outcome = await checkout.step('bash .ci/roll-back "$STACK"', inAccount());
     expect(outcome).toMatchObject({ exitCode, summary: expect.stringContaining(sentence) });
     expect(checkout.read('cdk-calls')).toBe(called);
   });

@@ -74,7 +74,7 @@ it.each(workflows)(
   '$name assumes roles only where they trust it, in GitHub environments that it checked',
   (workflow) => {
     const { jobs } = parse(workflow.text);
-    const checked: string = jobs.target?.with?.roles ?? '';
+    const checked: string = jobs.target?.with?.['github-environments'] ?? '';
     for (const { kind, row, environment } of rolesOf(workflow)) {
       const { workflows: trusted, kinds } = trustedJobs[kind];
       expect(trusted.map((name) => `${name}.yml`)).toContain(workflow.name);
@@ -101,13 +101,13 @@ it('every workflow that a role trusts assumes it', () => {
   expect(new Set(assumed)).toEqual(new Set(trusted));
 });
 
-it('the target of a run is checked in the GitHub environments of its input "roles"', () => {
+it('the target of a run is checked in the GitHub environments of its input "github-environments"', () => {
   const { steps } = parse(workflows.find(({ name }) => name === 'target.yml')?.text ?? '').jobs.target;
   expect(steps.at(-1)).toMatchObject({
-    run: 'node --require tsx/cjs .ci/require-protection.ts "$ENVIRONMENT" "$ROLES"',
+    run: 'node --require tsx/cjs .ci/require-protection.ts "$ENVIRONMENT" "$KINDS"',
     env: {
       ENVIRONMENT: expect.stringContaining(' steps.target.outputs.environment '),
-      ROLES: expect.stringContaining(' inputs.roles '),
+      KINDS: expect.stringContaining(' inputs.github-environments '),
     },
   });
 });

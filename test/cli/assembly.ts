@@ -6,6 +6,7 @@ export function writeAssembly(
   folder: string,
   template: object,
   stacks: Readonly<Record<string, string>>,
+  terminationProtection = true,
 ): void {
   const properties = {
     templateFile: 'template.json',
@@ -13,6 +14,7 @@ export function writeAssembly(
     stackTemplateAssetObjectUrl: 's3://cdk-hnb659fds-assets-${AWS::AccountId}-eu-central-1/abc.json',
     tags: { environment: 'eu' },
     requiresBootstrapStackVersion: 6,
+    terminationProtection,
   };
   const artifacts = Object.entries(stacks).map(([name, environment]) => [name, { environment, properties }]);
   const manifest = { artifacts: Object.fromEntries(artifacts) };

@@ -2,7 +2,7 @@ import schema from './0001-schema.sql';
 import webhookLimitAndEvents from './0002-webhook-limit-and-events.sql';
 
 /**
- * A forward-only schema migration. Once applied anywhere, its text never changes: a later file amends it. The Data API
+ * A forward-only schema migration. Once landed on main, its text never changes: a later file amends it. The Data API
  * limits a file to 45 seconds; create what takes longer, such as an index of a large table, by hand before, and let the
  * file create it only if it is missing. The previous release must run on the new schema: lib/checks/migrations.ts.
  */

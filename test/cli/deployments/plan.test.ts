@@ -28,7 +28,15 @@ afterEach(() => {
 const plan = (...args: string[]) => wallet('plan', '--stack', 'WalletEu', '--assembly', folder(), ...args);
 const called = () => account().calls.map(({ service, action }) => `${service}:${action}`);
 const Parameters = [{ ParameterKey: 'WebhookOriginZone' }, { ParameterKey: 'Gone' }];
-const deployed = withStacks({ Parameters });
+const migration = (Migrations: object, IrreversibleMigrations: object = {}) => ({
+  Migration: { Type: 'Custom::SchemaMigration', Metadata: { Migrations, IrreversibleMigrations } },
+});
+/** The deployed stack, with these resources in its template. */
+const withTemplate = (Resources: object = {}, more: object = {}): Replies => ({
+  ...withStacks({ Parameters, EnableTerminationProtection: true, ...more }),
+  'cloudformation:GetTemplate': () => result({ TemplateBody: JSON.stringify({ Resources }) }),
+});
+const deployed = withTemplate();
 
 type Change = [id: string, type: string, action: string, effect: string, harms: boolean, more?: object];
 /** Each kind of change, to resources with and without state: its effect, and whether it causes a warning. */
@@ -67,17 +75,24 @@ function changeSet(status: object = {}): Replies {
 it('creates a change set, reads all pages, and deletes it', async () => {
   account().answer(deployed, changeSet());
   const { exitCode, stdout } = await plan('--json');
-  const { changes: planned, ...facts } = JSON.parse(stdout);
+  const { changes: planned, warnings, ...facts } = JSON.parse(stdout);
   const base = { id: expect.stringContaining(':stack/WalletEu/'), changed: '2026-11-20T12:00:00.000Z' };
   expect({ exitCode, ...facts }).toEqual({ exitCode: 0, stack: 'WalletEu', region: 'eu-central-1', base });
   expect(planned).toEqual(
-    changes.map(([logicalId, type, , effect, harms]) => ({
+    changes.map(([logicalId, type, , effect]) => ({
       ...{ logicalId, type, effect, details: [expect.any(String)] },
-      ...(harms && { warning: statefulTypes[type]?.remedy }),
     })),
   );
+  const harmed = changes.filter(([, , , , harms]) => harms);
+  for (const [index, [, type]] of harmed.entries())
+    expect(warnings[index]).toContain(statefulTypes[type]?.remedy);
+  expect(warnings).toEqual(
+    harmed.map(([logicalId, type]) => {
+      return expect.stringMatching(`^\`${logicalId}\` \\(${type}\\) (would|may) be .+\\. [A-Z]`);
+    }),
+  );
 
-  const [, put, create, ...others] = account().calls;
+  const [, put, create, ...others] = account().calls.filter(({ action }) => action !== 'GetTemplate');
   const bucket = 'cdk-hnb659fds-assets-111122223333-eu-central-1';
   const [, name, id] = /\/wallet-plan\/((wallet-plan-[\w-]+)\.json)/.exec(put?.action ?? '') ?? [];
   expect(put?.action).toMatch(`PUT /${bucket}/wallet-plan/${name}`);
@@ -102,6 +117,29 @@ it('lists losses first, and escapes template values', async () => {
   expect(stdout).toContain(`| changed | \`Handler\` | AWS::Lambda::Function | ${details} |`);
 });
 
+it('warns of what only the templates say: policies, protection, and migrations', async () => {
+  const retained = { Type: 'AWS::KMS::Key', DeletionPolicy: 'Retain' };
+  const password = { Type: 'AWS::SecretsManager::Secret', DeletionPolicy: 'Delete' };
+  const Resources = {
+    Key: { Type: 'AWS::KMS::Key' },
+    ...migration(['0001-a'], { '0001-a': 'it held secrets' }),
+  };
+  writeAssembly(folder(), { Resources }, { WalletEu: 'aws://unknown-account/eu-central-1' }, false);
+  const before = { Key: retained, Secret: password, ...migration(['0001-a', '0002-b']) };
+  account().answer(withTemplate(before), changeSet());
+  const { stdout } = await plan('--json');
+  const { warnings } = JSON.parse(stdout);
+  for (const part of [
+    'would lose its termination protection',
+    '`Key` (AWS::KMS::Key) would no longer be retained: DeletionPolicy changes. ',
+    'Migration `0001-a` prevents a rollback: it held secrets.',
+    'This release does not know migration `0002-b`',
+  ])
+    expect(warnings).toContainEqual(expect.stringContaining(part));
+  // It is deleted with its stack, and made again.
+  expect(warnings.join()).not.toContain('`Secret`');
+});
+
 const noChanges = "The submitted information didn't contain changes. Submit different.";
 it.each<[string, Replies, exitCode: number, said: string, last: string]>([
   ['nothing changes', changeSet({ Status: 'FAILED', StatusReason: noChanges }), 0, 'No changes.', 'Delete'],
@@ -117,7 +155,8 @@ it.each<[string, Replies, exitCode: number, said: string, last: string]>([
   expect(printed.exitCode).toBe(exitCode);
   expect(printed.stdout + printed.stderr).toContain(said);
   const remove = expect.stringMatching(/^s3:DELETE /);
-  expect(called().slice(-2)).toEqual([`cloudformation:${last}ChangeSet`, remove]);
+  const changing = called().filter((call) => call !== 'cloudformation:GetTemplate');
+  expect(changing.slice(-2)).toEqual([`cloudformation:${last}ChangeSet`, remove]);
 });
 
 it.each<[string, Replies]>([

@@ -71,6 +71,7 @@ const template = {
 };
 const stackIn = (region: string): AssembledStack => ({
   ...{ name: plain.stackId, region, account: accountId, bucket: '', tags: {}, template },
+  ...{ environment: `aws://${accountId}/${region}`, terminationProtection: true },
   bootstrap: { version: 6, parameter: '/cdk-bootstrap/hnb659fds/version' },
 });
 

@@ -1,0 +1,103 @@
+import {
+  fullDiff,
+  mangleLikeCloudFormation,
+  type ResourceDifference,
+  ResourceImpact,
+} from '@aws-cdk/cloudformation-diff';
+import type { ResourceChange } from '@aws-sdk/client-cloudformation';
+import { effectOf, isHarmful, type Template, verbs } from './effects';
+import { statefulTypes } from './stateful-types';
+
+/** A stack of an assembly, or a deployed one. */
+export interface Stack {
+  /** Such as `aws://unknown-account/eu-central-1`. */
+  readonly environment: string;
+  readonly terminationProtection: boolean;
+  readonly template: Template;
+}
+
+/**
+ * What a change would do to a stack's state, a sentence each, with the remedy: for `wallet plan`, the diff of a pull request and
+ * the obstacles to a rollback. The CDK's library knows what a changed property replaces, `statefulTypes` which types have state.
+ *
+ * @param changes of CloudFormation's change set, which knows more: values, references, and changes without a changed template
+ */
+export function lossesOf(base: Stack, change: Stack, changes?: readonly ResourceChange[]): readonly string[] {
+  const [before, after] = [base, change].map(({ template }) => mangle(template));
+  const changeSet = changes && { Changes: changes.map((each) => ({ ResourceChange: each })), $metadata: {} };
+  const { resources } = fullDiff(before, after, changeSet);
+  const inTemplate = Object.entries(resources.changes).flatMap(([logicalId, difference]) => {
+    const type = difference.oldResourceType ?? '';
+    const { fixed = [] } = statefulTypes[type] ?? {};
+    return effectsOf(difference, fixed).map((effect) => ({ logicalId, type, effect }));
+  });
+  const byTemplate = new Set(inTemplate.map(({ logicalId }) => logicalId));
+  const inChangeSet = (changes ?? []).flatMap((each) => {
+    const { LogicalResourceId: logicalId = '', ResourceType: type = '' } = each;
+    const effect = effectOf(each);
+    return isHarmful(effect) && !byTemplate.has(logicalId)
+      ? [{ logicalId, type, effect: verbs[effect] }]
+      : [];
+  });
+  return [
+    ...(base.environment === change.environment
+      ? []
+      : [`The stack would be created in ${change.environment} instead of ${base.environment}.`]),
+    ...(base.terminationProtection && !change.terminationProtection
+      ? ['The stack would lose its termination protection: a single call could then delete it.']
+      : []),
+    ...[...inTemplate, ...inChangeSet].flatMap(({ logicalId, type, effect }) => {
+      const { remedy } = statefulTypes[type] ?? {};
+      // Resources deleted with their stack, such as a role's password, can be recreated.
+      const isDisposable = base.template.Resources[logicalId]?.DeletionPolicy === 'Delete';
+      return remedy && !isDisposable ? [`\`${logicalId}\` (${type}) ${effect}. ${remedy}`] : [];
+    }),
+  ];
+}
+
+/** GetTemplate returns non-ASCII characters as `?`: https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/814 */
+export const mangle = (template: object) => JSON.parse(mangleLikeCloudFormation(JSON.stringify(template)));
+
+function effectsOf(difference: ResourceDifference, fixed: readonly string[]): readonly string[] {
+  const { changeImpact, oldValue, newValue, propertyUpdates } = difference;
+  if (difference.isAddition) return [];
+  if (difference.isRemoval)
+    return [changeImpact === ResourceImpact.WILL_ORPHAN ? verbs.retained : verbs.deleted];
+  if (difference.resourceTypeChanged) return [`${verbs.replaced} by a ${difference.newResourceType}`];
+  const replacing = Object.entries(propertyUpdates)
+    .filter(([name, { changeImpact }]) => fixed.includes(name) || /REPLACE/.test(changeImpact ?? ''))
+    .map(([name, { oldValue, newValue }]) => `${name} was ${text(oldValue)} and is ${text(newValue)}`);
+  const verb = changeImpact === ResourceImpact.WILL_REPLACE ? verbs.replaced : verbs['may be replaced'];
+  const retains = (policy: unknown) => policy !== undefined && policy !== 'Delete';
+  return [
+    ...(replacing.length > 0 ? [`${verb}: ${replacing.join(', ')}`] : []),
+    ...(['DeletionPolicy', 'UpdateReplacePolicy'] as const)
+      .filter((policy) => retains(oldValue?.[policy]) && !retains(newValue?.[policy]))
+      .map((policy) => `would no longer be retained: ${policy} changes`),
+  ];
+}
+
+const text = (value: unknown) => (value === undefined ? 'absent' : JSON.stringify(value));
+
+/** Migrations of a release with which the one before it cannot run: a sentence each, with the reason. */
+export function finalMigrations(before: Stack, release: Stack): readonly string[] {
+  const [known, all] = [before, release].map((each) => metadataOf(each, 'IrreversibleMigrations'));
+  return Object.entries(all ?? {})
+    .filter(([name]) => !(name in (known ?? {})))
+    .map(([name, reason]) => `Migration \`${name}\` prevents a rollback: ${reason}.`);
+}
+
+/** Migrations that the deployed release has applied and a release does not contain, as a rollback by hand does not. */
+export function unknownMigrations(deployed: Stack, release: Stack): readonly string[] {
+  const [applied, known] = [deployed, release].map((each) => Object.values(metadataOf(each, 'Migrations')));
+  return (applied ?? [])
+    .filter((name) => !known?.includes(name))
+    .map(
+      (name) =>
+        `This release does not know migration \`${name}\`, which stays applied. Tests cover that for consecutive releases only: \`npm run compatible\`.`,
+    );
+}
+
+/** Of the migration, which is one resource: `lib/database/schema-migration.ts`. */
+const metadataOf = ({ template }: Stack, name: string): Readonly<Record<string, string>> =>
+  Object.assign({}, ...Object.values(template.Resources).map(({ Metadata }) => Metadata?.[name]));
