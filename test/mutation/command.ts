@@ -129,9 +129,9 @@ async function copyOf(checkout: string, { cleanup }: Harness): Promise<string> {
 
 async function passes(tests: readonly string[], copy: string, { signal }: Harness): Promise<boolean> {
   const jest = ['node_modules/jest/bin/jest.js', '--selectProjects', 'parts', '--bail'];
-  // Jest begins with the tests that failed last.
-  const cache = `--cacheDirectory=${join(copy, 'coverage/jest')}`;
-  const child = spawn(process.execPath, [...jest, cache, ...tests], {
+  // Jest begins with the tests that failed last. A busy machine must not notice.
+  const options = [`--cacheDirectory=${join(copy, 'coverage/jest')}`, '--testTimeout=240000'];
+  const child = spawn(process.execPath, [...jest, ...options, ...tests], {
     cwd: copy,
     stdio: 'ignore',
     signal,
