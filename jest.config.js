@@ -4,13 +4,13 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 process.env.CDK_CONTEXT_JSON = JSON.stringify({ 'aws:cdk:disable-creation-stack-traces': true });
 
 const shared = {
-  testEnvironment: '<rootDir>/test/support/one-realm.js',
+  testEnvironment: '<rootDir>/test/jest/one-realm.js',
   roots: ['<rootDir>/test'],
-  globalSetup: '<rootDir>/test/support/test-run.ts',
-  globalTeardown: '<rootDir>/test/support/tear-down.ts',
+  globalSetup: '<rootDir>/test/jest/test-run.ts',
+  globalTeardown: '<rootDir>/test/jest/tear-down.ts',
   transform: {
     // Packages except Jest's own, which run once per test file, and fauxqs, which has only ES modules.
-    '\\.sql$|/node_modules/(?!fauxqs/|@?jest).+\\.c?js$': '<rootDir>/test/support/transform.js',
+    '\\.sql$|/node_modules/(?!fauxqs/|@?jest).+\\.c?js$': '<rootDir>/test/jest/transform.js',
     '^.+\\.(t|j|mj)s$': [
       '@swc/jest',
       { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
@@ -23,7 +23,7 @@ const shared = {
 
 /** @type {import('jest').Config} */
 module.exports = {
-  reporters: ['default', '<rootDir>/test/support/closing-line.js'],
+  reporters: ['default', '<rootDir>/test/jest/closing-line.js'],
   // The first end-to-end test waits for the environments, on busy machines too.
   testTimeout: 60_000,
   // One more than the cores of a small machine, because many tests wait for processes.

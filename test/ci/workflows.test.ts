@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { longestMoveMinutes } from '../../cli/origin/move-origin';
 import { githubEnvironments, type RoleKind, roleName, trustedJobs } from '../../domain/workflow-roles';
 import { projectRoot } from '../architecture/sources';
-import { flagsOf } from '../support/wallet-commands';
+import { flagsOf } from '../support/wallet-command';
 import { commands, commandsOf, workflows } from './workspace';
 
 // biome-ignore lint/suspicious/noExplicitAny: a workflow has no types

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { RoleKind } from '../../domain/workflow-roles';
+import { permissionsOf } from '../../lib/account/permissions';
 import {
   type LoopbackRequest,
   type LoopbackResponse,
   startLoopbackServer,
 } from '../../local/aws/loopback-server';
-import { readQuery, writeRefusal, writeResult } from '../support/query-protocol';
+import { first } from '../support/rows';
+import { readQuery, writeRefusal, writeResult } from './query-protocol';
 
 /** One call of an SDK, recognized by its signature; or, with the service `api`, an unsigned request. */
 export interface Call {
@@ -164,3 +167,14 @@ export const withResources = (
     return result({ StackResourceSummaries: summaries });
   },
 });
+
+/** The API calls that a role of the workflows has no permission for. */
+export function callsNotGranted(
+  role: RoleKind,
+  calls: readonly { readonly action: string }[],
+): readonly string[] {
+  const granted = permissionsOf(first, 'qualifier')[role].flatMap(({ actions }) =>
+    actions.map((action) => action.split(':')[1]),
+  );
+  return calls.map(({ action }) => action).filter((action) => !granted.includes(action));
+}

@@ -6,11 +6,9 @@ import { inProject, walletCommand } from '../../cli/shell/paste';
 import { createTerminal, table } from '../../cli/shell/terminal';
 import { environments } from '../../lib/environments';
 import { version } from '../../package.json';
-import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
-import { runWallet } from '../support/wallet-command';
-import { silent } from '../support/wallet-commands';
+import { runWallet, silent, writeOutputs } from '../support/wallet-command';
 import { groupId, identityId, organizationId, refusal, result, useRegion, wallet } from './region';
 
 const region = useRegion();

@@ -2,9 +2,8 @@ import type { Option } from 'commander';
 import { newId } from '../../domain/ids';
 import { printable } from '../../domain/printable';
 import { environments } from '../../lib/environments';
-import { writeOutputs } from '../support/outputs-file';
 import { temporaryFolder } from '../support/temporary-folder';
-import { flagsOf, walletCommands } from '../support/wallet-commands';
+import { flagsOf, walletCommands, writeOutputs } from '../support/wallet-command';
 import { organizationId, wallet, webhookId } from './region';
 
 const folder = temporaryFolder();

@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { secretText } from '../../domain/signature';
 import { createWebhookSecrets } from '../../lambda/deliver-webhook/secrets';
-import { localClient } from '../support/aws-client';
-import { startKms } from '../support/local-services';
-import { writeOutputs } from '../support/outputs-file';
+import { localClient, startKms } from '../support/aws-client';
 import { first } from '../support/rows';
-import { runWallet, wallet as succeed } from '../support/wallet-command';
+import { runWallet, wallet as succeed, writeOutputs } from '../support/wallet-command';
 import { acceptedBatch, type Replies, type Reply, startAccount } from './account';
 
 const keyPrefix = 'arn:aws:kms:eu-central-1:000000000000:key/';

@@ -1,8 +1,8 @@
 import { openTarget } from '../../cli/shell/target';
 import { compareOrigins, compareSource } from '../../cli/smoke';
-import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
+import { writeOutputs } from '../support/wallet-command';
 import { acceptedBatch, operations, page, result, useAccount } from './account';
 import { useInstantWaits } from './instant-waits';
 import { groupId, result as operationResult, organizationId, useRegion, wallet } from './region';

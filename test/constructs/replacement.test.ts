@@ -1,6 +1,6 @@
 import { environments } from '../../lib/environments';
 import { first, newcomer, withDataApi } from '../support/rows';
-import { changesOf, readBaseline, stateOf, stateOfApp, synthesizeTemplates } from '../support/state-baseline';
+import { changesOf, readBaseline, stateOf, stateOfApp, synthesizeTemplates } from './state-baseline';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
@@ -8,7 +8,7 @@ type Json = any;
 const baseline = readBaseline();
 const templates = synthesizeTemplates();
 
-it('no stack replaces or releases its state, or adds state that the baseline lacks (npx tsx test/support/state-baseline.ts)', () => {
+it('no stack replaces or releases its state, or adds state that the baseline lacks (npx tsx test/constructs/state-baseline.ts)', () => {
   expect(changesOf(baseline, stateOfApp(templates))).toEqual({ lost: [], added: [] });
 });
 

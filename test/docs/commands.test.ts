@@ -7,11 +7,9 @@ import { workflows } from '../ci/workspace';
 import { useAccount } from '../cli/account';
 import { writeAssembly } from '../cli/assembly';
 import { readDocuments } from '../support/documents';
-import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
-import { runWallet } from '../support/wallet-command';
-import { flagsOf, walletCommands } from '../support/wallet-commands';
+import { flagsOf, runWallet, walletCommands, writeOutputs } from '../support/wallet-command';
 
 const documents = readDocuments();
 const page = (name: string) => documents.find(({ path }) => path === `docs/${name}.md`)?.text ?? '';

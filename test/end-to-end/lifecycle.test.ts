@@ -7,9 +7,9 @@ import { removePostgres } from '../../local/postgres/postgres';
 import { send as sendRequest, walletDeletion } from '../support/api';
 import { eventually } from '../support/eventually';
 import { isRunning, type LocalCommand, startLocalCommand } from '../support/local-command';
-import { databaseDirectory, openLocalDatabase } from '../support/local-database';
 import { openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
+import { databaseDirectory, openLocalDatabase } from '../support/postgres';
 import { prepareAssembly } from '../support/prepared-state';
 import { first } from '../support/rows';
 

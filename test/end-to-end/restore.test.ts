@@ -17,9 +17,9 @@ import { removePostgres } from '../../local/postgres/postgres';
 import { type Local, startLocal } from '../../local/start';
 import { openState } from '../../local/state/lock';
 import { send, walletDeletion } from '../support/api';
-import { startInProcess } from '../support/in-process';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
+import { startInProcess } from '../support/own-environments';
 import { copyNewCluster } from '../support/postgres';
 import { restored as restoredRow, withDataApi } from '../support/rows';
 

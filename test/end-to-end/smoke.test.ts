@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import { environments } from '../../lib/environments';
 import { eventually } from '../support/eventually';
+import { startWallet } from '../support/local-command';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
-import { startWallet } from '../support/node-process';
-import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
-import { runWallet } from '../support/wallet-command';
+import { runWallet, writeOutputs } from '../support/wallet-command';
 
 jest.setTimeout(60_000);
 

@@ -14,7 +14,7 @@ export default {
       // Jest finds the tests of a mutated file through the imports of files below these.
       roots: ['test', 'domain', 'lambda', 'lib'].map((folder) => `<rootDir>/${folder}`),
       // Stryker wraps it and does not support <rootDir>.
-      testEnvironment: './test/support/one-realm.js',
+      testEnvironment: './test/jest/one-realm.js',
       // Other tests start environments and processes: too slow for each mutant.
       testMatch: ['<rootDir>/test/{checks,contract,domain,lambda}/**/*.test.ts'],
     },

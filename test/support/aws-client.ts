@@ -1,3 +1,6 @@
+import { startAwsServer } from '../../local/aws/aws-server';
+import { createKms } from '../../local/aws/kms/kms';
+import { createDataApi, type DataApiOptions } from '../../local/aws/rds/data-api-service';
 /** Settings of an SDK client for a local service, which accepts any credentials. */
 export const localClient = (endpoint: string) => ({
   endpoint,
@@ -5,3 +8,21 @@ export const localClient = (endpoint: string) => ({
   credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   maxAttempts: 1,
 });
+
+/** The local KMS alone. */
+export async function startKms() {
+  const { serve, create } = createKms();
+  return { ...(await startAwsServer({ kms: serve })), create };
+}
+
+/** The local RDS Data API alone. */
+export async function startDataApi(options: DataApiOptions) {
+  const dataApi = createDataApi(options);
+  const { url, close } = await startAwsServer({ 'rds-data': dataApi.serve });
+  return {
+    url,
+    async close() {
+      await Promise.all([close(), dataApi.close()]);
+    },
+  };
+}

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openCluster } from '../../local/postgres/cluster';
+import { Client } from 'pg';
+import { clusterIn, openCluster, readPassword } from '../../local/postgres/cluster';
 import { removePostgres, startPostgres as startIn } from '../../local/postgres/postgres';
 import { isAlive } from '../../local/processes';
+import { stateFolder } from '../../local/state/paths';
 import { eventually } from './eventually';
 import { childrenOf } from './local-command';
 import { sharedInRun } from './once-per-run';
@@ -60,4 +62,24 @@ export async function copyNewCluster(directory: string): Promise<void> {
 export function copyWithOwners(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   execFileSync('cp', ['-Rp', from, to]);
+}
+
+/** The folder of an environment's PostgreSQL. */
+export const databaseDirectory = (stateDirectory: string, name: string): string =>
+  stateFolder(stateDirectory).environment(name).databaseDirectory;
+
+/** The PostgreSQL of a local environment, for tests that disturb it: its main process, and a superuser's connection. */
+export async function openLocalDatabase(stateDirectory: string, environment: string) {
+  const cluster = clusterIn(databaseDirectory(stateDirectory, environment));
+  const [pid, , , port] = readFileSync(join(cluster.data, 'postmaster.pid'), 'utf8').split('\n');
+  const client = new Client({
+    host: '127.0.0.1',
+    port: Number(port),
+    user: 'postgres',
+    password: await readPassword(cluster),
+    database: 'wallet',
+  });
+  client.on('error', () => undefined);
+  await client.connect();
+  return { pid: Number(pid), client, close: () => client.end() };
 }

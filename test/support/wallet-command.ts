@@ -1,4 +1,7 @@
-import { runCommandLine } from '../../cli/command-line';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { createProgram, runCommandLine } from '../../cli/command-line';
 import { createTerminal } from '../../cli/shell/terminal';
 
 /** Runs the command line in this process and returns its exit code and output. */
@@ -28,4 +31,38 @@ export async function wallet(...args: string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await runWallet(args);
   if (exitCode !== 0) throw new Error(`wallet ${args.join(' ')} exited with ${exitCode}: ${stderr}`);
   return stdout.trimEnd();
+}
+
+export const silent = { result() {}, note() {}, bold: String, bad: String, alarm: String };
+
+/** The commands with an action, by name, such as `webhook add`. */
+export const walletCommands = leaves(createProgram(silent), []);
+
+function leaves(command: Command, words: readonly string[]): [path: string, command: Command][] {
+  if (command.commands.length === 0) return [[words.join(' '), command]];
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((each) => each.name() !== 'help')
+    .flatMap((each) => leaves(each, [...words, each.name()]));
+}
+
+export const flagsOf = (path: string): readonly (string | undefined)[] | undefined =>
+  walletCommands.find(([known]) => known === path)?.[1].options.map(({ long }) => long);
+
+/**
+ * Writes stack outputs into a folder as `npm start` and `cdk deploy --outputs-file` do.
+ *
+ * @param endpoints of the services of this machine. @default - none: the stacks are deployed to AWS
+ * @returns the outputs file
+ */
+export function writeOutputs(
+  folder: string,
+  outputs: object | string,
+  endpoints?: Readonly<Record<string, string>>,
+): string {
+  const file = join(folder, 'outputs.json');
+  writeFileSync(file, typeof outputs === 'string' ? outputs : JSON.stringify(outputs));
+  if (endpoints) writeFileSync(join(folder, 'endpoints.json'), JSON.stringify(endpoints));
+  return file;
 }

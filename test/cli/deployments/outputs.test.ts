@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { callsNotGranted } from '../../support/granted';
 import { withStandby } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { useAccount, withStacks } from '../account';
+import { callsNotGranted, useAccount, withStacks } from '../account';
 import { wallet } from '../region';
 
 const account = useAccount();

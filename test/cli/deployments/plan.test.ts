@@ -1,10 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { statefulTypes } from '../../../cli/deployments/stateful-types';
-import { callsNotGranted } from '../../support/granted';
 import { first } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { type Replies, refusal, result, useAccount, withoutStacks, withStacks } from '../account';
+import {
+  callsNotGranted,
+  type Replies,
+  refusal,
+  result,
+  useAccount,
+  withoutStacks,
+  withStacks,
+} from '../account';
 import { writeAssembly } from '../assembly';
 import { useInstantWaits } from '../instant-waits';
 import { wallet } from '../region';

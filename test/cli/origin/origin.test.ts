@@ -1,13 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { updatesBetween } from '../../../cli/origin/move-origin';
 import { isOriginAddress } from '../../../cli/origin/read-origin';
-import { callsNotGranted } from '../../support/granted';
-import { startWallet } from '../../support/node-process';
-import { writeOutputs } from '../../support/outputs-file';
+import { startWallet } from '../../support/local-command';
 import { first } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { runWallet } from '../../support/wallet-command';
-import { type Replies, refusal, useAccount } from '../account';
+import { runWallet, writeOutputs } from '../../support/wallet-command';
+import { callsNotGranted, type Replies, refusal, useAccount } from '../account';
 import { useInstantWaits } from '../instant-waits';
 import { wallet } from '../region';
 import { address, OriginAccount, reserve } from './origin-account';

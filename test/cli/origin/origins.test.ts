@@ -1,7 +1,7 @@
 import { environments } from '../../../lib/environments';
-import { writeOutputs } from '../../support/outputs-file';
 import { first } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
+import { writeOutputs } from '../../support/wallet-command';
 import { wallet } from '../region';
 
 const folder = temporaryFolder();

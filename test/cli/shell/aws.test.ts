@@ -1,8 +1,8 @@
 import { KMS } from '@aws-sdk/client-kms';
 import { ask, clientSettings } from '../../../cli/shell/aws';
-import { writeOutputs } from '../../support/outputs-file';
 import { first } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
+import { writeOutputs } from '../../support/wallet-command';
 import { acceptedBatch, operations, page, useAccount } from '../account';
 import { organizationId, wallet } from '../region';
 

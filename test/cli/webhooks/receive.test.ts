@@ -3,10 +3,9 @@ import { Webhook } from 'standardwebhooks';
 import { runCommandLine } from '../../../cli/command-line';
 import { newId } from '../../../domain/ids';
 import { eventually } from '../../support/eventually';
-import { writeOutputs } from '../../support/outputs-file';
+import { unusedPort } from '../../support/http-server';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { unusedPort } from '../../support/unused-port';
-import { silent } from '../../support/wallet-commands';
+import { silent, writeOutputs } from '../../support/wallet-command';
 import { eventText } from '../../support/webhooks';
 import { organizationId, result, useRegion, webhookId } from '../region';
 

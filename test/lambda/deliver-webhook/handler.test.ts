@@ -14,9 +14,9 @@ import { createHandler, createMetrics } from '../../../lambda/deliver-webhook/ha
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { expectDocumentedDelivery } from '../../support/openapi';
-import { hidden, missing, usePipeline } from '../../support/pipeline';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
 import { disableWebhook, eventText } from '../../support/webhooks';
+import { hidden, missing, usePipeline } from '../pipeline';
 
 const world = usePipeline();
 let receiver: WebhookReceiver;

@@ -1,5 +1,5 @@
 import { createReceivers, type Resolve, resolveByDns } from '../../../lambda/deliver-webhook/receivers';
-import { startDnsServer } from '../../support/dns-server';
+import { startDnsServer } from './dns-server';
 
 /** Never dialled when a name resolves to it, alone or beside a public address. */
 const hostileAnswers = [

@@ -6,9 +6,9 @@ import type { Database } from '../../../lambda/database/database';
 import type { Subscriptions } from '../../../lambda/fan-out-event/fan-out-event';
 import { createHandler, type Dependencies } from '../../../lambda/fan-out-event/handler';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
-import { hidden, missing, usePipeline } from '../../support/pipeline';
 import type { TestQueue } from '../../support/sqs';
 import { addOrganization, addWebhook, disableWebhook, eventText } from '../../support/webhooks';
+import { hidden, missing, usePipeline } from '../pipeline';
 
 const world = usePipeline();
 let database: Database;

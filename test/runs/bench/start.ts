@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { environments } from '../../../lib/environments';
 import { removePostgres } from '../../../local/postgres/postgres';
 import { stateFolder } from '../../../local/state/paths';
-import { unusedPort } from '../../support/unused-port';
+import { unusedPort } from '../../support/http-server';
 import { projectRoot } from '../long-run';
 import { type Figure, interleave, type PartOptions } from './measure';
 

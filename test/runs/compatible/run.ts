@@ -3,8 +3,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NewMigration, newMigrations } from '../../../lib/checks/migrations';
 import { stateFolder } from '../../../local/state/paths';
-import { startLocalCommandIn } from '../../support/local-command';
-import { startNodeIn } from '../../support/node-process';
+import { startLocalCommandIn, startNodeIn } from '../../support/local-command';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
 import { Checks, type Harness, temporaryFolder } from '../long-run';
 

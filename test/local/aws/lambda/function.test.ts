@@ -10,7 +10,7 @@ import {
 import { startProcess } from '../../../../local/aws/lambda/instance';
 import { isAlive } from '../../../../local/processes';
 import { eventually } from '../../../support/eventually';
-import { startInProcess } from '../../../support/in-process';
+import { startInProcess } from '../../../support/own-environments';
 import { temporaryFolder } from '../../../support/temporary-folder';
 
 const folder = temporaryFolder();

@@ -7,9 +7,8 @@ import {
   RollbackTransactionCommand,
 } from '@aws-sdk/client-rds-data';
 import type { LoopbackServer } from '../../../../local/aws/loopback-server';
-import { localClient } from '../../../support/aws-client';
+import { localClient, startDataApi } from '../../../support/aws-client';
 import { eventually } from '../../../support/eventually';
-import { startDataApi } from '../../../support/local-services';
 import { startPostgres, type TestPostgres } from '../../../support/postgres';
 
 // What the product's own client sends is in test/contract/database.test.ts.

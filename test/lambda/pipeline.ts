@@ -1,10 +1,10 @@
 import { DeleteMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { createQueues } from '../../lambda/shared/queue';
-import { recordLog } from './log';
-import { useMigratedDatabase } from './region-database';
-import { startTestQueues, type TestQueue, type TestQueues } from './sqs';
-import { addOrganization, addWebhook } from './webhooks';
+import { recordLog } from '../support/log';
+import { useMigratedDatabase } from '../support/region-database';
+import { startTestQueues, type TestQueue, type TestQueues } from '../support/sqs';
+import { addOrganization, addWebhook } from '../support/webhooks';
 
 /** The content of a queue without visible messages. */
 export const hidden = (count: number) => ({ visible: 0, hidden: count, delayed: 0 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { statefulTypes } from '../../cli/deployments/stateful-types';
 import { type Environment, stacksOf } from '../../lib/environment/schema';
 import { environments as table } from '../../lib/environments';
-import { synthesizeEveryStack } from './stacks';
+import { synthesizeEveryStack } from '../support/stacks';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;

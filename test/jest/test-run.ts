@@ -4,10 +4,10 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '../../local/processes';
-import { type HttpServer, startHttpServer } from './http-server';
-import type { SharedInRun } from './once-per-run';
-import { createCluster, startPostgres } from './postgres';
-import { synthesizeAssembly } from './prepared-state';
+import { type HttpServer, startHttpServer } from '../support/http-server';
+import type { SharedInRun } from '../support/once-per-run';
+import { createCluster, startPostgres } from '../support/postgres';
+import { synthesizeAssembly } from '../support/prepared-state';
 
 /** In memory on Linux: saves a fifth of the CPU time of tests with a PostgreSQL, each of which has a thousand files. */
 const memory = '/dev/shm';
@@ -62,7 +62,7 @@ export async function tearDown(): Promise<void> {
 
 /** Every environment, in a process of its own. */
 async function startEnvironments() {
-  const child = fork(join(__dirname, 'own-environments.ts'), {
+  const child = fork(join(__dirname, '../support/own-environments.ts'), {
     execArgv: ['--import', require.resolve('tsx')],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

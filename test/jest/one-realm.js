@@ -3,7 +3,7 @@ const { TestEnvironment } = require('jest-environment-node');
 
 /*
  * The environment of every test file: Node.js's own realm, instead of a new one for each. The files of a worker thus share
- * packages (native-packages.js) and access globals without a proxy. Each still has its own project modules, environment
+ * packages (transform.js) and access globals without a proxy. Each still has its own project modules, environment
  * variables and console.
  */
 const nodesRealm = {};
@@ -14,6 +14,21 @@ vm.compileFunction = (code, parameters, { parsingContext, ...options }) =>
 globalThis.requireNatively = require;
 
 const endWorker = () => process.exit(1);
+
+/** Of jest-worker: `CHILD_MESSAGE_END` in its types. */
+const endMessage = 2;
+/** The pipes to the main process, and shutdowns of closed sockets, which Node.js lists until they are collected. */
+const expected = ['PipeWrap', 'SimpleShutdownWrap'];
+
+// Jest kills a worker that has not ended half a second after its last file, and cannot tell a leak from a busy machine: here it
+// ends at once, and names what tests left open.
+if (process.send)
+  process.on('message', ([type]) => {
+    if (type !== endMessage) return;
+    const leaks = process.getActiveResourcesInfo().filter((name) => !expected.includes(name));
+    if (leaks.length > 0) process.stderr.write(`Tests left open: ${leaks.join(', ')}\n`);
+    process.exit(0);
+  });
 
 module.exports = class OneRealm extends TestEnvironment {
   constructor(config, context) {
