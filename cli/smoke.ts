@@ -4,36 +4,26 @@ import type { Command } from 'commander';
 import type { Attempt } from '../domain/delivery';
 import { newEventId } from '../domain/event';
 import { type ApiResponse, callApi, sendDeletion, unexpectedResponse } from './callers/api';
-import { isOriginAddress } from './origin/read-origin';
 import { CommandFailed, UsageError } from './shell/failure';
 import { awaitInterruption } from './shell/interruption';
-import { readFields } from './shell/json';
 import { runOperation } from './shell/operations';
-import { type CommonOptions, duration, number } from './shell/options';
-import { poll } from './shell/poll';
+import { type CommonOptions, duration } from './shell/options';
 import type { Target } from './shell/target';
 import { environmentCommand } from './shell/target';
 import type { Terminal } from './shell/terminal';
 import { requireDelivered, waitForAttempt } from './webhooks/attempts';
 import { receiverUrl } from './webhooks/options';
 import { putEvent } from './webhooks/queue';
-import { type ReceivedRequest, startReceiver, verify } from './webhooks/receiver';
-import { deriveSecret } from './webhooks/secret';
 
 interface SmokeOptions extends CommonOptions {
   readonly receiverUrl?: string;
-  readonly receiverListen?: number;
   readonly withoutWebhook?: boolean;
   /** Seconds. */
   readonly timeout: number;
 }
 
-const help = `On this machine the command runs the receiver itself. A deployed environment reaches public https URLs only:
-  --receiver-url URL                        any receiver that returns 2xx. Only that receiver can check the signature
-                                            and the source address
-  --receiver-listen PORT --receiver-url URL the command's own receiver; the URL leads to 127.0.0.1:PORT through a tunnel,
-                                            or a TLS proxy that adds X-Forwarded-For. Checks everything
-  --without-webhook                         skips the webhook steps
+const help = `The environment is its own receiver: it verifies the signature and the source address of the webhook that it sends.
+With --receiver-url the webhook goes to that receiver, and only it can check them.
 
 It also cleans up after a failure and after Ctrl-C. The audit record and the attempt remain. If a run is killed, a run on a
 later day removes its organization.
@@ -47,24 +37,22 @@ export function register(program: Command, terminal: Terminal): void {
     production: '"smoke" creates an organization there and removes it afterwards',
     run: (target, options) => smoke(target, options, terminal),
   })
-    .option('--receiver-url <url>', "the webhook's URL: https, with a public host name", receiverUrl)
-    .option('--receiver-listen <port>', 'listen on 127.0.0.1; 0 chooses a free port', number(0, 65_535))
+    .option('--receiver-url <url>', 'a receiver of yours that returns 2xx', receiverUrl)
     .option('--without-webhook', 'skip the webhook steps')
     .addOption(
       duration('--timeout <duration>', 'how long to wait for the delivery', { usual: '2m', most: '15m' }),
     );
 }
 
-const received = ['receive the delivery', 'verify its signature', 'check its source address'] as const;
 const recorded = 'find it in the delivery log';
+const checked = ['receive the delivery', 'check its source address', 'verify its signature'] as const;
 const lastStep = 'clean up';
 
 async function smoke(target: Target, options: SmokeOptions, terminal: Terminal): Promise<void> {
   const { withoutWebhook, json, environment, timeout } = options;
-  if (withoutWebhook && (options.receiverUrl ?? options.receiverListen) !== undefined)
-    throw new UsageError('Give a receiver or --without-webhook, not both.');
+  if (withoutWebhook && options.receiverUrl !== undefined)
+    throw new UsageError('Give --receiver-url or --without-webhook, not both.');
   const eventId = newEventId();
-  const receiver = withoutWebhook ? undefined : await openReceiver(target, eventId, options);
 
   const begun = performance.now();
   const { signal, forget } = awaitInterruption();
@@ -103,47 +91,28 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
       return [compareOrigins(target, answer)];
     });
 
-    if (!receiver)
-      leaveOut('excluded by --without-webhook', 'add a webhook', 'send an event', ...received, recorded);
+    if (withoutWebhook)
+      leaveOut('excluded by --without-webhook', 'add a webhook', 'send an event', recorded, ...checked);
     else {
-      const { url, delivery } = receiver;
+      const { receiverUrl: url } = options;
       const webhook = await step('add a webhook', organization, async ({ organizationId }) => {
-        const input = { organizationId, url, kinds: null };
-        const { webhookId, secretVersion } = await runOperation(target, 'add-webhook', input);
-        const secret = await deriveSecret(target, webhookId, secretVersion);
-        return [`${webhookId} to ${url}`, { organizationId, webhookId, secret }];
+        const receiver = url === undefined ? { check: true } : { url };
+        const added = await runOperation(target, 'add-webhook', { organizationId, kinds: null, ...receiver });
+        return [`${added.webhookId} to ${added.url}`, { organizationId, webhookId: added.webhookId }];
       });
-      const sent = await step('send an event', webhook, async ({ organizationId, ...added }) => {
+      const sent = await step('send an event', webhook, async ({ organizationId, webhookId }) => {
         await putEvent(target, { id: eventId, organizationId, kind: 'smoke.test', data: '{"smoke":true}' });
-        return [eventId, { eventId, ...added }];
+        return [eventId, { eventId, webhookId }];
       });
-      let left: { readonly seconds: number; readonly waited?: number } = { seconds: timeout };
-      if (!delivery) leaveOut('needs --receiver-listen: only the receiver sees it', ...received);
-      else {
-        const [receive, verifySignature, compareAddress] = received;
-        const arrived = await step(receive, sent, async ({ webhookId, secret }) => {
-          const arrival = await poll(delivery, { seconds: timeout, every: 50, signal });
-          if (arrival) return [String(arrival.headers['webhook-id']), { arrival, secret }];
-          left = { seconds: 0, waited: timeout };
-          requireDelivered(await waitForAttempt(target, { eventId, webhookId }, { ...left, signal }));
-          throw new CommandFailed(`Another receiver accepted the delivery within ${timeout} s.`);
-        });
-        await step(verifySignature, arrived, async ({ arrival, secret }) => {
-          const reason = verify(arrival, secret);
-          if (!reason) return ['Standard Webhooks'];
-          throw new CommandFailed(
-            `The signature is invalid: ${reason}.`,
-            'Check that the delivery function and WebhookSecretsKeyArn in the outputs file belong to the same stack, and that the clock of this machine is right.',
-          );
-        });
-        await step(compareAddress, arrived, async ({ arrival }) => [compareSource(target, arrival)]);
-      }
-      await step(recorded, sent, async (event) => {
-        const isOver = ({ outcome }: Attempt) => outcome !== 'failed';
-        const attempt = await waitForAttempt(target, event, { ...left, signal, isOver });
-        requireDelivered(attempt);
-        return [`status ${attempt.status} after ${attempt.durationMs} ms`];
+      const attempt = await step(recorded, sent, async (event) => {
+        const isOver = ({ outcome, status }: Attempt) =>
+          outcome !== 'failed' || (url === undefined && verdicts.has(status));
+        const found = await waitForAttempt(target, event, { seconds: timeout, signal, isOver });
+        if (url !== undefined) requireDelivered(found);
+        return [`${found.outcome}, ${found.reason}, after ${found.durationMs} ms`, found];
       });
+      if (url === undefined) await checkVerdict(target, attempt, step);
+      else leaveOut('only the receiver sees it', ...checked);
     }
   } finally {
     await step(lastStep, organization, async ({ organizationId }) => {
@@ -151,7 +120,6 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
       return [`removed ${removed.join(', ')}`];
     });
     forget();
-    await receiver?.close?.();
   }
 
   const ms = Math.round(performance.now() - begun);
@@ -225,22 +193,39 @@ function createSteps(signal: AbortSignal, terminal: Terminal | undefined) {
 
 const formatSeconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`;
 
-/** `delivery` is absent for an external receiver: only that receiver sees it. */
-async function openReceiver(target: Target, eventId: string, options: SmokeOptions) {
-  const { receiverUrl: url, receiverListen } = options;
-  if (!target.local && url === undefined)
-    throw new UsageError(
-      `Environment ${target.environment.name} is deployed: it cannot reach a receiver on this machine.`,
-      'Give --receiver-url (optionally with --receiver-listen) or --without-webhook: see --help.',
-    );
-  if (url !== undefined && receiverListen === undefined) return { url };
-  let arrival: ReceivedRequest | undefined;
-  const receiver = await startReceiver(receiverListen ?? 0, (request) => {
-    if (request.method !== 'POST' || readFields(request.body).id !== eventId) return 404;
-    arrival ??= request;
-    return 204;
+/** What the environment's own receiver returns: `POST /webhook-origins/check/{webhookId}` in `lib/openapi.yaml`. */
+const verdicts = new Set<number | null>([204, 401, 403, 422]);
+
+/** The steps that the environment's own receiver carried out. It looks at the source address first. */
+async function checkVerdict(
+  target: Target,
+  attempt: Attempt | undefined,
+  step: ReturnType<typeof createSteps>['step'],
+): Promise<void> {
+  const [receive, compareAddress, verifySignature] = checked;
+  const addresses = (['WebhookOriginAddress', 'WebhookOriginReserveAddress'] as const)
+    .map(target.optionalOutput)
+    .filter((address) => address !== undefined);
+  const arrived = await step(receive, attempt, async (found) => {
+    if (!verdicts.has(found.status)) requireDelivered(found);
+    return [`status ${found.status}`, found.status];
   });
-  return { url: url ?? receiver.url, delivery: () => arrival, close: receiver.close };
+  const fromOrigin = await step(compareAddress, arrived, async (status) => {
+    if (status !== 403) return [addresses.join(' or '), status];
+    throw new CommandFailed(
+      `The delivery did not come from ${addresses.join(' or ')}, or the firewall blocked it.`,
+      `See the log of the function that checks deliveries, in ${target.logs}, and ${target.paste('origin-status')}`,
+    );
+  });
+  await step(verifySignature, fromOrigin, async (status) => {
+    if (status === 204) return ['Standard Webhooks'];
+    throw new CommandFailed(
+      status === 401
+        ? "The signature is not that of the webhook's secret."
+        : 'The signed time is more than five minutes off.',
+      `See the logs of the functions that deliver webhooks and check deliveries, in ${target.logs}.`,
+    );
+  });
 }
 
 /** Expects exactly the addresses in the stack's outputs. */
@@ -257,25 +242,4 @@ export function compareOrigins(target: Target, answer: ApiResponse): string {
   if (answer.status !== 200 || !isDeepStrictEqual(found, expected))
     unexpectedResponse(target, request, answer, `200 with ${JSON.stringify(expected)}`);
   return `${expected.addresses}${output ? `, reserve ${output}/32` : ''}`;
-}
-
-/**
- * Expects a published address. Each proxy or tunnel in front of the listener appends its peer to `X-Forwarded-For`: the last
- * public address is the sender's.
- */
-export function compareSource(
-  target: Target,
-  { headers, from }: Pick<ReceivedRequest, 'headers' | 'from'>,
-): string {
-  const forwarded = headers['x-forwarded-for'];
-  const hops = [...String(forwarded ?? '').split(','), from].map((hop) => hop.trim());
-  const source = hops.findLast(isOriginAddress) ?? from;
-  const expected = target.output('WebhookOriginAddress');
-  if (source === expected) return source;
-  if (source === target.optionalOutput('WebhookOriginReserveAddress'))
-    return `${source}, the reserve address`;
-  throw new CommandFailed(
-    `The delivery came from ${source}, not from ${expected}. The peer is ${from}, X-Forwarded-For is ${forwarded ?? 'absent'}.`,
-    `The proxy or tunnel in front of the listener must add X-Forwarded-For, without a CDN in front of it. Otherwise see ${target.paste('origin-status')}`,
-  );
 }

@@ -128,7 +128,8 @@ export const inputs = {
   'remove-ephemeral-organizations': { organizationId },
   'describe-identity': { identityId: id('us', 'sa') },
   'list-audit-records': { userGroupId: id('ug') },
-  'add-webhook': { organizationId, url, kinds: v.optional(kinds) },
+  /** `check`: to the environment's own receiver instead of a `url`, for an ephemeral organization. */
+  'add-webhook': { organizationId, url: v.optional(url), check: flag, kinds: v.optional(kinds) },
   'list-webhooks': { organizationId },
   'describe-webhook': { webhookId },
   'update-webhook': { webhookId, url: v.optional(url), kinds: v.optional(kinds) },

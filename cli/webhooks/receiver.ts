@@ -43,7 +43,7 @@ export async function startReceiver(
   } catch (error) {
     throw new CommandFailed(
       `Port ${port} is not available: ${(error as Error).message}.`,
-      'Choose another with --port or --receiver-listen.',
+      'Choose another with --port.',
     );
   }
   return {

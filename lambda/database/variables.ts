@@ -29,6 +29,7 @@ export const databaseRoles = [
   'fan_out_event',
   'deliver_webhook',
   'purge_expired',
+  'probe_webhooks',
 ] as const;
 
 /** The file beside a function's code that `DATABASE_CERTIFICATE_AUTHORITIES` names. */

@@ -1,13 +1,14 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { AttemptReason, Delivery } from '../../domain/delivery';
 import { type Disabling, disabledEvent } from '../../domain/event';
+import { longestProbeAge, probe } from '../../domain/probe';
 import { fail, ok, type Result } from '../../domain/result';
 import { rotationOverlap, sign } from '../../domain/signature';
 import type { DatabaseUnavailable } from '../database/database';
 import { type Log, logCodes } from '../shared/log';
 import type { Queue } from '../shared/queue';
+import type { SecretUnavailable, WebhookSecrets } from '../shared/webhook-secrets';
 import { type AttemptResult, isSlow, type NextStep, nextStep, reasonOf, slowAfter } from './retry-schedule';
-import type { SecretUnavailable, WebhookSecrets } from './secrets';
 import type { DeliveryMetric } from './variables';
 
 /** What delivery needs of a webhook. */
@@ -173,7 +174,10 @@ async function settle(
   ports: DeliveryPorts,
 ): Promise<Result<Settled, DatabaseUnavailable>> {
   const { delivery, webhook, attemptedAt, endedAt: now, result } = attempted;
-  const { schedule, random } = ports;
+  const { random } = ports;
+  const schedule = isProbe(delivery)
+    ? ports.schedule.filter((time) => time <= longestProbeAge)
+    : ports.schedule;
   const step = nextStep(result, attemptOf(delivery), { attemptedAt, now, random: random(), schedule });
   report(attempted, step, ports);
   await record(attempted, step, ports);
@@ -190,7 +194,7 @@ async function settle(
   return ok(done);
 }
 
-/** In the log and the metrics. */
+/** In the log and the metrics. The probe's count nowhere: they would keep an alarm on customers' deliveries silent. */
 function report(attempted: Attempted, step: NextStep, { log, metrics }: DeliveryPorts): void {
   const { delivery, endedAt, result } = attempted;
   const { outcome } = step;
@@ -200,6 +204,7 @@ function report(attempted: Attempted, step: NextStep, { log, metrics }: Delivery
   const line = { logCode: logCodes.webhookAttempted, ...row, attempt: attemptOf(delivery), ageMs, retryInMs };
   if (outcome === 'delivered') log.info('Webhook delivered', line);
   else log.warn('Webhook not delivered', line);
+  if (isProbe(delivery)) return;
   if (!isSlow(result)) metrics.addMetric(countOf[outcome], MetricUnit.Count, 1);
   if (outcome !== 'failed') metrics.addMetric('Age', MetricUnit.Milliseconds, ageMs);
 }
@@ -233,6 +238,8 @@ const rowOf = ({ delivery, attemptedAt, endedAt, result }: Attempted, { outcome 
 });
 
 const idsOf = ({ eventId, webhookId, deliveryId }: Delivery) => ({ eventId, webhookId, deliveryId });
+
+const isProbe = ({ webhookId }: Delivery) => webhookId === probe.webhookId;
 
 const attemptOf = ({ attempt = 1 }: Delivery) => attempt;
 

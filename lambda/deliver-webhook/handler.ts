@@ -8,9 +8,9 @@ import { bind } from '../shared/bind';
 import { createLog, logCodes } from '../shared/log';
 import { consume, createQueues, maxDelaySeconds, type Queue } from '../shared/queue';
 import { readVariables } from '../shared/variables';
+import { createWebhookSecrets } from '../shared/webhook-secrets';
 import { type DeliveryPorts, deliverWebhook, type Lane } from './deliver-webhook';
 import { createReceivers } from './receivers';
-import { createWebhookSecrets } from './secrets';
 import { deliveryMetrics, variables } from './variables';
 import { createWebhooks } from './webhooks-table';
 

@@ -7,6 +7,7 @@ import {
   type WebhookEvent,
 } from '../../domain/event';
 import { isId } from '../../domain/ids';
+import { probe } from '../../domain/probe';
 import { ok, type Result } from '../../domain/result';
 import type { DatabaseUnavailable } from '../database/database';
 import { type InvalidMessage, invalidMessage, type Queue, type QueueUnavailable } from '../shared/queue';
@@ -69,8 +70,12 @@ export async function fanOutEvent(
     : subscribers;
 }
 
-/** Whoever may send events could forge ours: `webhook.disabled` must say, byte for byte, what the database says now. */
-async function isOurs({ text }: WebhookEvent, subscriptions: Subscriptions) {
+/**
+ * Whoever may send events could forge ours: `webhook.disabled` must say, byte for byte, what the database says now, and
+ * `webhook.probe` reaches the environment alone.
+ */
+async function isOurs({ kind, organizationId, text }: WebhookEvent, subscriptions: Subscriptions) {
+  if (kind === probe.kind) return ok(organizationId === probe.organizationId);
   const { webhookId } = Object(JSON.parse(text).data);
   if (typeof webhookId !== 'string' || !isId(webhookId, 'wh')) return ok(false);
   const disabling = await subscriptions.findDisabling(webhookId);

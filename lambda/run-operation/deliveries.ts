@@ -1,9 +1,13 @@
+import { probe } from '../../domain/probe';
 import { fail, ok } from '../../domain/result';
 import { sql } from '../database/database';
 import { type Operations, webhookNotFound, withTimes } from './operation';
 
 export const deliveries = {
-  /** Attempts of the last 31 days, latest first. An unknown event or webhook is an error. */
+  /**
+   * Attempts of the last 31 days, latest first; those of the environment's own probe only if its webhook or event is named. An
+   * unknown event or webhook is an error.
+   */
   async 'list-delivery-attempts'(input, { database, environment }) {
     const { eventId = null, webhookId = null, outcome = null, since = null, until = null, limit } = input;
     const found = await database.execute(sql`
@@ -12,7 +16,8 @@ export const deliveries = {
         cast(extract(epoch from next_attempt_at) as double precision) as "nextAttemptAt"
       from webhook_attempts
       where (${eventId}::text is null or event_id = ${eventId})
-        and (${webhookId}::text is null or webhook_id = ${webhookId})
+        and case when ${webhookId}::text is not null then webhook_id = ${webhookId}
+          else ${eventId}::text is not null or webhook_id <> ${probe.webhookId} end
         and (${outcome}::text is null or outcome = ${outcome})
         and (${since}::timestamptz is null or attempted_at >= ${since}::timestamptz)
         and (${until}::timestamptz is null or attempted_at <= ${until}::timestamptz)

@@ -14,10 +14,12 @@ import { variables } from './variables';
 import { webhooks } from './webhooks';
 
 export function createDependencies() {
-  const { ENVIRONMENT } = readVariables(variables, process.env);
+  const { ENVIRONMENT, API_BASE_URL, DASHBOARD_URL } = readVariables(variables, process.env);
   const ports: Ports = {
     database: connectDatabase(process.env),
     environment: ENVIRONMENT,
+    apiUrl: API_BASE_URL,
+    dashboardUrl: DASHBOARD_URL,
     localReceivers: process.env[localReceiversVariable] === 'allowed',
   };
   return { ports, log: createLog('run-operation') };

@@ -6,6 +6,9 @@ export interface Ports {
   readonly database: Database;
   /** The environment's name, for messages. */
   readonly environment: string;
+  /** The base address of its API. */
+  readonly apiUrl: string;
+  readonly dashboardUrl: string;
   /** Whether webhooks may go to this machine: see `localReceiversVariable`. @default false */
   readonly localReceivers?: boolean;
 }

@@ -1,6 +1,7 @@
 import { newId } from '../../domain/ids';
 import type { OperationError } from '../../domain/operations';
-import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
+import { checkPath } from '../../domain/probe';
+import { type ReceiverUrl, readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
 import { rotationOverlap } from '../../domain/signature';
 import { type Database, type Statement, StatementRefused, sql } from '../database/database';
@@ -63,33 +64,56 @@ async function describeWebhook({ webhookId }: { readonly webhookId: string }, po
   return webhook ? ok(webhook) : webhookNotFound(webhookId, ports.environment);
 }
 
-/** The URL in normalized form, unless delivery would reject it. */
+/** The URL in normalized form, unless delivery would reject it or it leads back to the environment. */
 function readWebhookUrl(
   text: string,
-  { localReceivers = false }: Pick<Ports, 'localReceivers'>,
+  { localReceivers = false, ...own }: Pick<Ports, 'localReceivers' | 'apiUrl' | 'dashboardUrl'>,
 ): Result<string, OperationError> {
   const url = URL.canParse(text) ? new URL(text).href : text;
   const read = readReceiverUrl(url, { allowLocal: localReceivers });
-  return read.ok ? ok(url) : fail({ code: read.error, message: urlRefusals[read.error] });
+  if (!read.ok) return fail({ code: read.error, message: urlRefusals[read.error] });
+  if (!isServedBy(own.apiUrl, read.value) && !isServedBy(own.dashboardUrl, read.value)) return ok(url);
+  return fail({
+    code: 'url_of_this_environment',
+    message:
+      'The URL leads back to this environment: webhooks to it would count against our own rate limits.',
+  });
+}
+
+/** Local environments share a host and differ in their ports. */
+function isServedBy(ownUrl: string, { secure, hostname, port }: ReceiverUrl): boolean {
+  const own = new URL(ownUrl);
+  return secure ? hostname === own.hostname : port === Number(own.port);
 }
 
 export const webhooks = {
-  /** Adds a webhook to an organization. Its secret is derived from the returned id and version. */
-  async 'add-webhook'({ organizationId, url: text, kinds = null }, ports) {
-    const read = readWebhookUrl(text, ports);
+  /**
+   * Adds a webhook to an organization. Its secret is derived from the returned id and version. With `check` it leads to the
+   * environment's own receiver, under its own id.
+   */
+  async 'add-webhook'({ organizationId, url: text, check, kinds = null }, ports) {
+    if ((text === undefined) !== check)
+      return fail({ code: 'input_invalid', message: 'Give either "url" or "check": true.' });
+    const webhookId = newId('wh');
+    const read =
+      text === undefined ? ok(`${ports.apiUrl}${checkPath}/${webhookId}`) : readWebhookUrl(text, ports);
     if (!read.ok) return read;
     const url = read.value;
 
-    const webhookId = newId('wh');
     const added = await executeWithinLimit(
       ports.database,
       sql`
         insert into webhooks (webhook_id, organization_id, url, kinds)
         select ${webhookId}, organization_id, ${url}, string_to_array(${kinds?.join(',') ?? null}, ',')
-        from organizations where organization_id = ${organizationId}
+        from organizations where organization_id = ${organizationId} and (ephemeral or not ${check})
         returning webhook_id`,
     );
     if (!added.ok) return added;
+    if (check && added.value.length === 0)
+      return fail({
+        code: 'organization_not_ephemeral',
+        message: `There is no ephemeral organization ${organizationId} in environment ${ports.environment}: only "smoke" creates them, and only their webhooks may lead to the environment itself.`,
+      });
     if (added.value.length === 0) return organizationNotFound(organizationId, ports.environment);
     return describeWebhook({ webhookId }, ports);
   },

@@ -75,6 +75,26 @@ export const problems = {
     detail:
       'The database is unreachable or did not respond in time. The deletion may have been carried out. Repeat it with a new user action signature.',
   },
+  signature_invalid: {
+    status: 401,
+    title: 'Signature invalid',
+    detail: 'No signature of the request is that of this webhook, its id, its time and its body.',
+  },
+  source_not_published: {
+    status: 403,
+    title: 'Source address not published',
+    detail: 'The request does not come from an address that GET /webhook-origins lists.',
+  },
+  delivery_too_old: {
+    status: 422,
+    title: 'Delivery too old',
+    detail: 'The signed time is more than five minutes off, or a probe is more than two minutes old.',
+  },
+  secret_unavailable: {
+    status: 503,
+    title: 'Temporarily unavailable',
+    detail: "The webhook's secret is not available at the moment.",
+  },
   internal_error: {
     status: 500,
     title: 'Internal error',
@@ -103,14 +123,14 @@ export interface Route {
 }
 
 /**
- * Responds to a request: with what `work` returns, as JSON, or with a problem document.
+ * Responds to a request: with what `work` returns, as JSON, or with a problem document; 204 to null.
  *
  * @throws Error if the request id is missing, which is a bug: the gateway always sets it.
  */
 export async function respond(
   event: APIGatewayProxyEvent,
   { log, title, logCodes, responseHeaders }: Route,
-  work: (requestId: string) => Promise<Result<object, Refusal>>,
+  work: (requestId: string) => Promise<Result<object | null, Refusal>>,
 ): Promise<APIGatewayProxyResult> {
   const requestId = readRequestId(event);
   const response = await attempt();
@@ -124,6 +144,8 @@ export async function respond(
         return problemResponse(outcome.error.code, requestId);
       }
       log.info(`${title} completed`, { logCode: logCodes.completed, requestId });
+      if (outcome.value === null)
+        return { statusCode: 204, headers: { 'Cache-Control': 'no-store' }, body: '' };
       const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
       return { statusCode: 200, headers, body: JSON.stringify(outcome.value) };
     } catch (error) {
@@ -161,7 +183,7 @@ function problemResponse(code: ProblemCode, requestId: string): APIGatewayProxyR
     headers: {
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
-      ...(status === 401 && { 'WWW-Authenticate': 'Bearer error="invalid_token"' }),
+      ...(code in tokenDetails && { 'WWW-Authenticate': 'Bearer error="invalid_token"' }),
       ...(status === 503 && { 'Retry-After': '5' }),
     },
     body: JSON.stringify({ type: `urn:wallet-infrastructure:problem:${code}`, ...problem, code, requestId }),

@@ -28,6 +28,10 @@ export const logCodes = {
   webhookDeliveryWaits: 'WEBHOOK_DELIVERY_WAITS',
   webhookDeliveryRefused: 'WEBHOOK_DELIVERY_REFUSED',
   expiredPurged: 'EXPIRED_PURGED',
+  probeSent: 'PROBE_SENT',
+  checkCompleted: 'DELIVERY_CHECK_COMPLETED',
+  checkRefused: 'DELIVERY_CHECK_REFUSED',
+  checkFailed: 'DELIVERY_CHECK_FAILED',
 } as const;
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;

@@ -152,7 +152,7 @@ export function permissionsOf(
         wildcard: namedAfterStack,
       },
       {
-        actions: ['kms:GetPublicKey', 'kms:Sign', 'kms:GenerateMac'],
+        actions: ['kms:GetPublicKey', 'kms:Sign'],
         resources: [arn('kms', region, 'key/*')],
         conditions: {
           StringEquals: {
@@ -161,7 +161,7 @@ export function permissionsOf(
           },
         },
         wildcard:
-          'KMS makes the ids of keys. Of the keys with the tags of this environment, only those that sign can sign, and one generates a MAC.',
+          'KMS makes the ids of keys. Of the keys with the tags of this environment, only those that sign can sign.',
       },
     ],
   };

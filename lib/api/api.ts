@@ -12,6 +12,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { checkPath } from '../../domain/probe';
 import { decisionSeconds } from '../../lambda/authorize-request/variables';
 import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment/schema';
@@ -25,6 +26,8 @@ export interface ApiProps {
   /** Verifies the access token: a REQUEST authorizer. */
   readonly authorizeRequest: IFunction;
   readonly deleteUserGroup: IFunction;
+  /** The environment's own receiver. */
+  readonly checkDelivery: IFunction;
   readonly webhookOrigin: WebhookOrigin;
 }
 
@@ -54,7 +57,10 @@ export class Api extends Construct {
       // The API's paths have no version.
       stageName: 'api',
       makesLogRole: true,
-      measuredMethods: ['/auth/user-groups/{userGroupId}/DELETE'],
+      methods: {
+        '/auth/user-groups/{userGroupId}/DELETE': { metricsEnabled: true },
+        [`${checkPath}/{webhookId}/POST`]: { throttlingRateLimit: 5, throttlingBurstLimit: 10 },
+      },
     });
     this.restApi = restApi;
     this.accessLog = accessLog;
@@ -65,6 +71,7 @@ export class Api extends Construct {
     addGatewayResponses(restApi, deprecationHeaders(environment.deprecation));
     this.addUserGroupDeletion(props);
     this.addWebhookOrigins(props);
+    this.addDeliveryCheck(props);
     this.webAcl = new WebAcl(this, 'WebAcl', { environment, stage: restApi.deploymentStage });
   }
 
@@ -140,5 +147,15 @@ export class Api extends Construct {
       const added = resource.addMethod(method, integration, { operationName, methodResponses });
       acknowledge(added, 'publicMethod');
     }
+  }
+
+  /** The environment's own receiver: the function checks what a token would. */
+  private addDeliveryCheck({ checkDelivery }: ApiProps): void {
+    const method = this.restApi.root
+      .resourceForPath(`${checkPath}/{webhookId}`)
+      .addMethod('POST', new LambdaIntegration(checkDelivery, { allowTestInvoke: false }), {
+        operationName: 'checkDelivery',
+      });
+    acknowledge(method, 'methodWithSignature');
   }
 }

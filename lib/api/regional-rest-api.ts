@@ -27,8 +27,8 @@ export interface RegionalRestApiProps {
    * docs/decisions/api.md.
    */
   readonly makesLogRole: boolean;
-  /** Methods with metrics of their own beside the stage's, such as `/orders/POST`. @default - none */
-  readonly measuredMethods?: readonly string[];
+  /** Settings of methods that differ from the stage's, by path and method, such as `/orders/POST`. @default - none */
+  readonly methods?: Readonly<Record<string, MethodDeploymentOptions>>;
   /** Minimum size in bytes of compressed responses, for clients that accept them. @default - never */
   readonly compressFrom?: number;
 }
@@ -45,7 +45,7 @@ export function regionalRestApi(
     domainName,
     stageName,
     makesLogRole,
-    measuredMethods = [],
+    methods = {},
     compressFrom,
   }: RegionalRestApiProps,
 ): { readonly restApi: RestApi; readonly accessLog: LogGroup | undefined; readonly url: string } {
@@ -75,9 +75,9 @@ export function regionalRestApi(
     deployOptions: {
       stageName,
       ...methodSettings,
-      // Metrics of a method are paid for, and a method's own settings replace the stage's.
+      // Metrics of a method are paid for, and a method's own settings replace all of the stage's.
       methodOptions: Object.fromEntries(
-        measuredMethods.map((method) => [method, { ...methodSettings, metricsEnabled: true }]),
+        Object.entries(methods).map(([method, own]) => [method, { ...methodSettings, ...own }]),
       ),
       ...(accessLog && {
         accessLogDestination: new LogGroupLogDestination(accessLog),

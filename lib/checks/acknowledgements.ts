@@ -45,6 +45,10 @@ const acknowledgements = {
     'AwsSolutions-COG4':
       "The service specifies its own access tokens: JWTs signed by the region's keys. The method's authorizer verifies them.",
   },
+  methodWithSignature: {
+    'AwsSolutions-APIG4 AwsSolutions-COG4':
+      "The environment's own receiver: the caller is the service itself, and the function verifies the webhook's signature, its age and its source address. A token would be a second secret. A throttle of its own and the firewall protect it.",
+  },
   publicMethod: {
     'AwsSolutions-APIG4 AwsSolutions-COG4':
       'Public on purpose: it returns public facts, such as the webhook origin address, to receivers that have no token. The firewall and the throttle protect it.',
@@ -69,10 +73,8 @@ const acknowledgements = {
       'Its event source is a queue: failed messages stay there until they reach its dead-letter queue.',
   },
   schedule: {
-    LambdaConcurrency:
-      'One rule invokes it once a day, and concurrent runs are harmless: they delete the same rows.',
-    LambdaDLQ:
-      'Lambda retries a failed run twice, and the next daily run deletes whatever remains, so a lost event does no harm.',
+    LambdaConcurrency: 'One rule invokes it, at most every five minutes, and concurrent runs are harmless.',
+    LambdaDLQ: 'The next run does what a failed one did not, so a lost event does no harm.',
   },
   deployment: {
     'LambdaConcurrency LambdaDLQ':

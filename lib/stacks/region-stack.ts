@@ -19,6 +19,8 @@ import { Monitoring } from '../monitoring/monitoring';
 import { OperationsKey } from '../monitoring/operations-key';
 import { Network } from '../network/network';
 import { WebhookOrigin } from '../network/webhook-origin';
+import { DeliveryCheck } from '../webhooks/delivery-check';
+import { Probe } from '../webhooks/probe';
 import { Webhooks } from '../webhooks/webhooks';
 import { EnvironmentStack, type EnvironmentStackProps } from './environment-stack';
 
@@ -68,27 +70,42 @@ export class RegionStack extends EnvironmentStack {
       schema,
       role: 'delete_user_group',
     });
-    const api = new Api(this, 'Api', { environment, authorizeRequest, deleteUserGroup, webhookOrigin });
+    const webhooks = new Webhooks(this, 'Webhooks', { environment, vpc, webhookOrigin, schema });
+    const api = new Api(this, 'Api', {
+      environment,
+      authorizeRequest,
+      deleteUserGroup,
+      checkDelivery: new DeliveryCheck(this, 'CheckDelivery', {
+        environment,
+        webhookOrigin,
+        secretsKey: webhooks.secretsKey,
+      }),
+      webhookOrigin,
+    });
     const dashboard = new Dashboard(this, 'Dashboard', {
       environment,
       others: otherDashboards,
       api,
       webhookOrigin,
     });
-    const webhooks = new Webhooks(this, 'Webhooks', { environment, vpc, webhookOrigin, schema });
     this.addDomainNames(environment, { api: api.restApi, dashboard: dashboard.restApi });
     const operations = new DatabaseFunction(this, 'RunOperation', {
       useCase: 'run-operation',
       description: 'Runs the operations of the wallet command line',
       invokedBy: 'operator',
       variables: runOperationVariables,
-      environment: { ENVIRONMENT: environment.name },
+      environment: {
+        ENVIRONMENT: environment.name,
+        API_BASE_URL: api.url,
+        DASHBOARD_URL: dashboard.url,
+      },
       timeout: Duration.seconds(30),
       logRetention: environment.logRetentionDays,
       schema,
       role: 'run_operation',
     });
     if (environment.serviceLevelAgreement) {
+      new Probe(this, 'Probe', { environment, schema, webhooks, apiUrl: api.url });
       const { fanOutEvent, deliverWebhook, purgeExpired } = webhooks;
       const { topicArn, cloudWatchDashboardUrl } = new Monitoring(this, 'Monitoring', {
         environment,

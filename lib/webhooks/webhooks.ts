@@ -41,6 +41,8 @@ export class Webhooks extends Construct {
   readonly retries: WebhookQueue;
   /** The HMAC key that derives the webhooks' secrets. They are lost with it. */
   readonly secretsKey: Key;
+  /** The private subnets, whose way out is the webhook origin. */
+  readonly egress: FunctionNetwork;
   readonly fanOutEvent: HandlerFunction;
   readonly deliverWebhook: HandlerFunction;
   readonly purgeExpired: HandlerFunction;
@@ -75,9 +77,9 @@ export class Webhooks extends Construct {
       'WebhookSecretsKey',
     );
     this.common = { schema: props.schema, logRetention: props.environment.logRetentionDays };
-    const outside = this.networkWithEgress();
-    this.deliverWebhook = this.deliver(outside);
-    this.fanOutEvent = this.fanOut(props.schema.database.network && outside);
+    this.egress = this.networkWithEgress();
+    this.deliverWebhook = this.deliver(this.egress);
+    this.fanOutEvent = this.fanOut(props.schema.database.network && this.egress);
     this.purgeExpired = this.purge();
   }
 

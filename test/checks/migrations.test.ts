@@ -41,6 +41,7 @@ it.each<[problem: string, files: Files]>([
 
 it('are listed in the template', () => {
   jest.doMock('../../lib/checks/migrations', () => ({
+    ...jest.requireActual<object>('../../lib/checks/migrations'),
     irreversibleMigrations: () => ({ '9999-last': 'it held secrets' }),
   }));
   const { stackOf } = require('../support/stacks') as typeof stacks;

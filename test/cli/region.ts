@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { secretText } from '../../domain/signature';
-import { createWebhookSecrets } from '../../lambda/deliver-webhook/secrets';
+import { createWebhookSecrets } from '../../lambda/shared/webhook-secrets';
 import { localClient, startKms } from '../support/aws-client';
 import { first } from '../support/rows';
 import { runWallet, wallet as succeed, writeOutputs } from '../support/wallet-command';

@@ -16,14 +16,14 @@ const api = apiOf(plain);
 const dashboard = apiOf(plain, 'Dashboard');
 
 describe('the API', () => {
-  it('is throttled as a whole, and has metrics of its own for deletions only', () => {
+  it('is throttled as a whole, and its own receiver further; only deletions have metrics of their own', () => {
     const settings = [api, dashboard].flatMap(({ all }) => all('Stage')[0].MethodSettings);
-    for (const { ThrottlingRateLimit, ThrottlingBurstLimit, LoggingLevel } of settings)
-      expect([ThrottlingRateLimit, ThrottlingBurstLimit, LoggingLevel]).toEqual([
-        row.throttle.requestsPerSecond,
-        row.throttle.burst,
-        'OFF',
-      ]);
+    const { requestsPerSecond, burst } = row.throttle;
+    for (const { ResourcePath, ThrottlingRateLimit, ThrottlingBurstLimit, LoggingLevel } of settings) {
+      const limits =
+        ResourcePath === '/~1webhook-origins~1check~1{webhookId}' ? [5, 10] : [requestsPerSecond, burst];
+      expect([ThrottlingRateLimit, ThrottlingBurstLimit, LoggingLevel]).toEqual([...limits, 'OFF']);
+    }
     const measured = settings.filter(({ MetricsEnabled }) => MetricsEnabled);
     expect(measured).toMatchObject([
       { HttpMethod: 'DELETE', ResourcePath: '/~1auth~1user-groups~1{userGroupId}' },
@@ -39,6 +39,7 @@ describe('the API', () => {
       '{}/authorizers/{}',
       '{}/{}/DELETE/auth/user-groups/*',
       '{}/{}/GET/',
+      '{}/{}/POST/webhook-origins/check/*',
     ]);
   });
 

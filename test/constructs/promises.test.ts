@@ -69,10 +69,12 @@ const managed = (Name: string, ...counted: readonly string[]) => ({
   },
 });
 const passwords = (PasswordLength: number) => ({ GenerateSecretString: { PasswordLength } });
-const schedule = (ScheduleExpression: string) => () => ({
-  ...{ ScheduleExpression, State: 'ENABLED' },
-  Targets: [{ RetryPolicy: { MaximumEventAgeInSeconds: 7_200, MaximumRetryAttempts: 2 } }],
-});
+const schedule =
+  (ScheduleExpression: string, retries = 2, seconds = 7_200) =>
+  () => ({
+    ...{ ScheduleExpression, State: 'ENABLED' },
+    Targets: [{ RetryPolicy: { MaximumEventAgeInSeconds: seconds, MaximumRetryAttempts: retries } }],
+  });
 
 const promises: readonly Promise[] = [
   ['AWS::EC2::EIP WebhookOriginElasticIp', 'README.md: retained when the stack is deleted', () => outlives],
@@ -257,6 +259,9 @@ const promises: readonly Promise[] = [
   ['AWS::Lambda::Function RunOperation', 'docs/decisions/database-access.md', lambda(30)],
   ['AWS::Lambda::Function WebhooksFanOutEvent', 'docs/decisions/webhook-delivery.md', lambda(45)],
   ['AWS::Lambda::Function WebhooksDeliverWebhook', 'docs/decisions/webhook-delivery.md', lambda(75)],
+  ['AWS::Lambda::Function CheckDelivery', 'docs/decisions/probe.md', lambda(10)],
+  ['AWS::Lambda::Function ProbeProbeWebhooks', 'docs/decisions/probe.md', lambda(30)],
+  ['AWS::Events::Rule Probe', 'docs/decisions/probe.md: five minutes', schedule('rate(5 minutes)', 0, 300)],
   ['AWS::Lambda::Function WebhooksPurgeExpired', 'docs/decisions/webhook-delivery.md', lambda(300)],
   ['AWS::Lambda::Function DashboardServeDashboard', 'docs/decisions/dashboard.md', lambda(5, 256)],
   ['AWS::Lambda::Function SchemaMigrationMigrateSchema', 'docs/runbook.md: eight minutes', lambda(14 * 60)],

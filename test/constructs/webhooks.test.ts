@@ -6,17 +6,19 @@ const each = oneOfEachAccess.map((row) => [row.databaseAccess, stackOf(row)] as 
 
 /** `function action resource` for each permission on the queues and the key. */
 const permissionsOf = (stack: StackTemplate) =>
-  ['FanOutEvent', 'DeliverWebhook', 'PurgeExpired'].flatMap((name) =>
-    stack
-      .statementsOf(stack.named('AWS::Lambda::Function', `Webhooks${name}`))
-      .flatMap(({ Action, Resource }) =>
-        [Resource].flat().flatMap((resource) => {
-          const id: string = resource['Fn::GetAtt']?.[0] ?? '';
-          return /^Webhook\w+(Queue|Key)$/.test(id)
-            ? [Action].flat().map((action) => `${name} ${action} ${id}`)
-            : [];
-        }),
-      ),
+  [
+    ...['WebhooksFanOutEvent', 'WebhooksDeliverWebhook', 'WebhooksPurgeExpired'],
+    ...['CheckDelivery', 'ProbeProbeWebhooks'],
+  ].flatMap((prefix) =>
+    stack.statementsOf(stack.named('AWS::Lambda::Function', prefix)).flatMap(({ Action, Resource }) =>
+      [Resource].flat().flatMap((resource) => {
+        const id: string = resource['Fn::GetAtt']?.[0] ?? '';
+        const name = prefix.replace(/^(Webhooks|Probe)/, '');
+        return /^Webhook\w+(Queue|Key)$/.test(id)
+          ? [Action].flat().map((action) => `${name} ${action} ${id}`)
+          : [];
+      }),
+    ),
   );
 
 it.each(environments)(
@@ -82,9 +84,11 @@ describe.each(each)('the webhooks of a stack with database access %s', (_, stack
         'DeliverWebhook sqs:SendMessage WebhookDeliveryDeadLetterQueue',
         'DeliverWebhook sqs:SendMessage WebhookEventsQueue',
         'DeliverWebhook kms:GenerateMac WebhookSecretsKey',
+        'CheckDelivery kms:GenerateMac WebhookSecretsKey',
+        'ProbeWebhooks sqs:SendMessage WebhookEventsQueue',
       ].sort(),
     );
-    expect(stack.text.match(/kms:GenerateMac/g)).toHaveLength(1);
+    expect(stack.text.match(/kms:GenerateMac/g)).toHaveLength(2);
     expect(stack.text).not.toContain('WEBHOOK_LOCAL_RECEIVERS');
   });
 });

@@ -7,10 +7,17 @@ import { organizations } from '../../lambda/run-operation/organizations';
 
 export type { Organization };
 
+/** What operations know of their environment. */
+export const ownFacts = {
+  environment: 'test',
+  apiUrl: 'https://api.execute-api.eu-central-1.amazonaws.com/api',
+  dashboardUrl: 'https://dashboard.customer.com',
+};
+
 export async function seedOrganization(database: Database): Promise<Organization> {
   const made = await organizations.seed(
     { userGroupName: 'Treasury', ephemeral: false },
-    { database, environment: 'test' },
+    { database, ...ownFacts },
   );
   if (!made.ok) throw new Error(JSON.stringify(made.error));
   return made.value as Organization;

@@ -1,5 +1,6 @@
 import schema from './0001-schema.sql';
 import webhookLimitAndEvents from './0002-webhook-limit-and-events.sql';
+import probe from './0003-probe.sql';
 
 /**
  * A forward-only schema migration. Once landed on main, its text never changes: a later file amends it. The Data API
@@ -15,4 +16,5 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { name: '0001-schema', text: schema },
   { name: '0002-webhook-limit-and-events', text: webhookLimitAndEvents },
+  { name: '0003-probe', text: probe },
 ];

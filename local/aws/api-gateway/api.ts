@@ -72,7 +72,7 @@ export function readApi(resources: DeployedResources, apiLogicalId: string) {
         (each) => [String(each.properties.ResponseType), readResponse(each, each.properties)] as const,
       ),
     ),
-    throttle: stage && readThrottle(stage),
+    throttleOf: readThrottles(stage),
   };
 }
 
@@ -110,16 +110,22 @@ function readResponse(resource: DeployedResource, response: TemplateObject) {
   };
 }
 
-/** The token bucket of each method: requests per second, and burst. @default - unlimited */
-function readThrottle(stage: DeployedResource) {
-  const limits = (stage.properties.MethodSettings ?? []).map(
-    ({ ThrottlingRateLimit, ThrottlingBurstLimit }: Record<string, unknown>) =>
-      `${ThrottlingRateLimit} ${ThrottlingBurstLimit}`,
+/**
+ * Each method's token bucket: requests per second, and burst. `undefined`: unlimited. A method's own settings replace those
+ * of the stage.
+ */
+function readThrottles(stage: DeployedResource | undefined) {
+  const settings: readonly TemplateObject[] = stage?.properties.MethodSettings ?? [];
+  const named = new Map(
+    // In a path, ~1 stands for a slash.
+    settings.map((each) => [`${each.HttpMethod} ${each.ResourcePath.replaceAll('~1', '/')}`, each]),
   );
-  const [limit = 'undefined undefined', ...others] = [...new Set<string>(limits)];
-  requireSupported(stage, 'MethodSettings with another throttle', others.join(), /^$/);
-  const [rate, burst] = limit.split(' ').map(Number);
-  return rate && burst ? { rate, burst } : undefined;
+  return ({ httpMethod, path }: { readonly httpMethod: string; readonly path: string }) => {
+    const { ThrottlingRateLimit, ThrottlingBurstLimit } =
+      named.get(`${httpMethod} ${path}`) ?? named.get('* /*') ?? {};
+    if (ThrottlingRateLimit === undefined) return undefined;
+    return { rate: Number(ThrottlingRateLimit), burst: Number(ThrottlingBurstLimit) };
+  };
 }
 
 /** Extracts the function's ARN from an integration URI. */

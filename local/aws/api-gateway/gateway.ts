@@ -90,7 +90,7 @@ export async function openGateway(port: number): Promise<Gateway> {
 function createHandle({ api, findFunction, region, clock = Date.now }: ServedApi): Handle {
   const respond = createRespond(api, findFunction, clock);
   return async (incoming, outgoing) => {
-    const context = newContext();
+    const context = newContext(incoming);
     async function reply() {
       if (!hasOwnHost(incoming)) {
         incoming.resume();

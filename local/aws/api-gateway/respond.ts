@@ -14,8 +14,8 @@ export interface Reply {
  *
  * @param clock milliseconds since 1970, for throttling and the authorizers' caches
  */
-export function createRespond({ throttle }: Api, findFunction: FindFunction, clock: () => number) {
-  const takeToken = createThrottle(throttle, clock);
+export function createRespond({ throttleOf }: Api, findFunction: FindFunction, clock: () => number) {
+  const takeToken = createThrottle(throttleOf, clock);
   const authorize = createAuthorize(findFunction, clock);
   return async (request: GatewayRequest): Promise<Reply> => {
     const { integration, authorizer } = request.method;
@@ -36,11 +36,12 @@ export function createRespond({ throttle }: Api, findFunction: FindFunction, clo
  *
  * @returns a function that takes a token, or returns false if the bucket is empty
  */
-function createThrottle(limits: Api['throttle'], clock: () => number): (method: Method) => boolean {
+function createThrottle(throttleOf: Api['throttleOf'], clock: () => number): (method: Method) => boolean {
   const buckets = new Map<Method, { readonly tokens: number; readonly time: number }>();
-  if (!limits) return () => true;
-  const { rate, burst } = limits;
   return (method) => {
+    const limits = throttleOf(method);
+    if (!limits) return true;
+    const { rate, burst } = limits;
     const time = clock();
     const last = buckets.get(method) ?? { tokens: burst, time };
     const tokens = Math.min(burst, last.tokens + ((time - last.time) / 1_000) * rate);

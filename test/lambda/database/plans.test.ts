@@ -9,7 +9,7 @@ import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions
 import { createHandler as createPurge } from '../../../lambda/purge-expired/handler';
 import { createHandler as createOperations } from '../../../lambda/run-operation/handler';
 import { recordLog } from '../../support/log';
-import { deletionOf, type Organization, seedOrganization } from '../../support/organization';
+import { deletionOf, type Organization, ownFacts, seedOrganization } from '../../support/organization';
 import { useMigratedDatabase } from '../../support/region-database';
 import { addWebhook } from '../../support/webhooks';
 
@@ -112,7 +112,7 @@ async function deletion(outcome: string): Promise<void> {
 }
 
 const operation = (name: string, input: object) =>
-  createOperations({ ports: { database, environment: 'test' }, log: recordLog() })({
+  createOperations({ ports: { database, ...ownFacts }, log: recordLog() })({
     operation: name,
     input,
   });

@@ -42,6 +42,7 @@ const privileges: Readonly<Record<DatabaseRole, object>> = {
     webhook_attempts: 'DELETE, SELECT (webhook_attempt_id attempted_at)',
     webhook_events: 'DELETE, SELECT (event_id organization_id accepted_at)',
   },
+  probe_webhooks: {},
 };
 
 describe.each(databaseRoles)('the role %s', (role) => {
@@ -68,6 +69,7 @@ describe.each(databaseRoles)('the role %s', (role) => {
     const functions: Partial<Record<DatabaseRole, string>> = {
       run_operation: 'remove_ephemeral_organizations, with the rights of the owner',
       delete_user_group: 'delete_user_group',
+      probe_webhooks: 'ensure_probe, with the rights of the owner',
     };
     const executable = functions[role] ?? null;
     expect(

@@ -7,6 +7,7 @@ import {
   writeDelivery,
 } from '../../../domain/delivery';
 import { parseEvent } from '../../../domain/event';
+import { longestProbeAge, probe } from '../../../domain/probe';
 import { fail, ok } from '../../../domain/result';
 import { secretMessage, secretText } from '../../../domain/signature';
 import type { DeliveryPorts, Receivers, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
@@ -226,6 +227,19 @@ describe('a failing delivery', () => {
     expect([await world.retries.count(), await world.deadLetters.count()]).toEqual([hidden(0), hidden(0)]);
     expect(await attempts()).toMatchObject([{ outcome: 'given_up', reason: 'server_error' }]);
     expect(await stored()).toMatchObject({ enabled: true });
+  });
+
+  it('of the probe ends within two minutes, and no attempt of it counts in a metric', async () => {
+    await world.database.query`
+      insert into webhooks (webhook_id, organization_id, url) 
+      values (${probe.webhookId}, ${world.organizationId}, ${receiver.url(path)})`;
+    const attempt = retrySchedule.findIndex((time) => time > longestProbeAge);
+    await send({ webhookId: probe.webhookId, attempt: attempt - 1 }, world.retries);
+    expect(await run({}, world.retries)).toMatchObject({ emitted: {} });
+    expect(retried()).toMatchObject([{ value: { attempt } }]);
+    await send({ webhookId: probe.webhookId, attempt }, world.retries);
+    expect(await run({}, world.retries)).toMatchObject({ emitted: {} });
+    expect(world.log.lines).toMatchObject([{ outcome: 'failed' }, { outcome: 'given_up' }]);
   });
 
   it('stays hidden on its queue for its delay when the second lane is unavailable', async () => {

@@ -1,6 +1,7 @@
 import { deliveryId, parseDelivery } from '../../../domain/delivery';
 import { disabledEvent } from '../../../domain/event';
 import { newId } from '../../../domain/ids';
+import { probe } from '../../../domain/probe';
 import { fail } from '../../../domain/result';
 import type { Database } from '../../../lambda/database/database';
 import type { Subscriptions } from '../../../lambda/fan-out-event/fan-out-event';
@@ -99,6 +100,7 @@ it('refuses events of our kinds, unless they say what the database says', async 
     event(),
     event({ webhookId: newId('wh') }),
     eventText(organizationId, 'ev-1', 'webhook.test'),
+    eventText(organizationId, 'ev-1', probe.kind),
   ];
   for (const body of forged) await world.events.send(body);
   await fanOut();

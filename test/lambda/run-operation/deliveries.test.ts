@@ -1,4 +1,5 @@
 import { newId } from '../../../domain/ids';
+import { probe } from '../../../domain/probe';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
 import { addOrganization, addWebhook } from '../../support/webhooks';
@@ -62,6 +63,16 @@ describe('list-delivery-attempts', () => {
       const attempts = ids.map((id) => expect.objectContaining({ eventId: own(id) }));
       expect(await list({ webhookId, ...filter })).toEqual({ ok: true, result: { attempts } });
     }
+  });
+
+  it("leaves out the environment's own probe, unless it is named", async () => {
+    const attemptedAt = Date.parse('2037-01-01T00:00:00Z');
+    await record('probe', { webhookId: probe.webhookId, attemptedAt });
+    const count = async (input: Json) => Object(await run('list-delivery-attempts', input)).attempts.length;
+    const since = new Date(attemptedAt).toISOString();
+    expect(await count({ since })).toBe(0);
+    expect(await count({ since, webhookId: probe.webhookId })).toBe(1);
+    expect(await count({ since, eventId: own('probe') })).toBe(1);
   });
 
   it('distinguishes events and webhooks without attempts from unknown ones', async () => {

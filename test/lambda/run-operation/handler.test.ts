@@ -3,12 +3,13 @@ import { inputs } from '../../../domain/operations';
 import { fail } from '../../../domain/result';
 import { createHandler } from '../../../lambda/run-operation/handler';
 import { recordLog } from '../../support/log';
+import { ownFacts } from '../../support/organization';
 import { refused } from './operations';
 
 const unavailable = {
   execute: async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const),
 };
-const handle = createHandler({ ports: { database: unavailable, environment: 'test' }, log: recordLog() });
+const handle = createHandler({ ports: { database: unavailable, ...ownFacts }, log: recordLog() });
 
 const tooMany = Array.from({ length: 101 }, (_, index) => `kind${index}`);
 /** A valid value of each field, and invalid ones. */

@@ -1,5 +1,6 @@
 import { createHandler } from '../../../lambda/run-operation/handler';
 import { recordLog } from '../../support/log';
+import { ownFacts } from '../../support/organization';
 import { useMigratedDatabase } from '../../support/region-database';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -17,7 +18,7 @@ export function useOperations() {
   beforeEach(() => log.clear());
 
   const invoke = (operation: string, input: Json) => {
-    const ports = { database: region.as('run_operation'), environment: 'test' };
+    const ports = { database: region.as('run_operation'), ...ownFacts };
     return createHandler({ ports, log })({ operation, input });
   };
   /** The result of an operation that must succeed. */

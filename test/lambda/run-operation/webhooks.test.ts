@@ -1,5 +1,6 @@
 import { newId } from '../../../domain/ids';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
+import { ownFacts } from '../../support/organization';
 import { addOrganization } from '../../support/webhooks';
 import { type Json, refused, useOperations } from './operations';
 
@@ -57,11 +58,23 @@ it('add-webhook and enable-webhook refuse the 51st enabled webhook; fifty of the
 it.each([
   ['address_instead_of_name', 'https://10.0.0.1/'],
   ['url_too_long', `https://hooks.customer.com/${'é'.repeat(700)}`],
+  ['url_of_this_environment', `${ownFacts.apiUrl}/webhook-origins/check/wh-1`],
+  ['url_of_this_environment', ownFacts.dashboardUrl.toUpperCase()],
 ])('returns %s for a URL that delivery would refuse, and changes nothing', async (code, wrong) => {
   const webhookId = await add();
   expect(await invoke('add-webhook', { organizationId, url: wrong })).toEqual(refused(code));
   expect(await invoke('update-webhook', { webhookId, url: wrong, kinds: ['a'] })).toEqual(refused(code));
   expect(await list()).toMatchObject([{ webhookId, url, kinds: null }]);
+});
+
+it('add-webhook with `check` leads an ephemeral organization to the environment itself, and no other', async () => {
+  const check = (change: Json = {}) => invoke('add-webhook', { organizationId, check: true, ...change });
+  expect(await check()).toEqual(refused('organization_not_ephemeral'));
+  const seeded = await run('seed', { userGroupName: 'Smoke test', ephemeral: true });
+  const added = await run('add-webhook', { organizationId: seeded.organizationId, check: true });
+  expect(added.url).toBe(`${ownFacts.apiUrl}/webhook-origins/check/${added.webhookId}`);
+  expect(await check({ url })).toEqual(refused('input_invalid'));
+  expect(await invoke('add-webhook', { organizationId })).toEqual(refused('input_invalid'));
 });
 
 it('update-webhook changes only the given fields', async () => {

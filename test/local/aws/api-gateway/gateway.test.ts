@@ -141,16 +141,18 @@ it('renders the gateway response of a type, or else the default one; an unset va
   expect((await send('/%zz')).status).toBe(418);
 });
 
-it('throttles each method by a token bucket with rate and burst', async () => {
+it("throttles each method by a token bucket with rate and burst, its own or the stage's", async () => {
   let now = 0;
-  const MethodSettings = [{ ThrottlingRateLimit: 2, ThrottlingBurstLimit: 3 }];
+  const all = { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 20, ThrottlingBurstLimit: 30 };
+  const one = { HttpMethod: 'GET', ResourcePath: '/groups~1{id}' };
+  const MethodSettings = [{ ...one, ThrottlingRateLimit: 2, ThrottlingBurstLimit: 3 }, all];
   const changes = { ...stage({ MethodSettings }), ...root(lambda('groups')) };
   const { send } = await start({ changes, clock: () => now });
   const expectStatuses = async (path: string, ...statuses: number[]) => {
     for (const status of statuses) expect((await send(path)).status).toBe(status);
   };
   await expectStatuses('/groups/a', 200, 200, 200, 429);
-  await expectStatuses('/', 200);
+  await expectStatuses('/', 200, 200, 200, 200);
   now += 500;
   await expectStatuses('/groups/a', 200, 429);
 });
@@ -303,7 +305,6 @@ it.each<[message: string, changes: object]>([
   ['Group: the path part {all+}', { Group: resource('Resource', { PathPart: '{all+}' }) }],
   ['G: the template #if(1)a#end is', { G: gatewayResponse('THROTTLED', '429', '#if(1)a#end') }],
   ['Root: the template $context.stage is', root({ Type: 'MOCK', IntegrationResponses: [mocked] })],
-  ['Stage: MethodSettings', stage({ MethodSettings: [{}, { ResourcePath: '/~1', ThrottlingRateLimit: 1 }] })],
 ])('refuses a template with %s', (message, changes) => {
   expect(() => read(changes)).toThrow(message);
 });

@@ -144,6 +144,10 @@ async function exerciseOtherPaths({ outputs, stack }: RunningEnvironment): Promi
   await fanOutFails;
   await eventually(() => called(`${stackId}-WebhooksFanOut`, 'sqs:changemessagevisibility'));
   await invoke('WebhooksPurgeExpired', {});
+  if (outputs.ServiceLevelAgreement === 'yes') {
+    await invoke('ProbeProbeWebhooks', {});
+    await eventually(() => logged(stack.environment, /"Verified":1/));
+  }
   if (stackId === withDataApi.stackId) {
     const undone = withholdOnce(`${stackId}-SchemaMigrationMigrate`, 'rds-data:CommitTransaction');
     await Promise.all([undone, invoke('SchemaMigrationMigrateSchema', { RequestType: 'Update' })]);
@@ -173,7 +177,8 @@ it('something fails without each grant of the templates', () => {
 it.each<[step: string, where: RegExp, action: string]>([
   ['delete its group through the API', /^DeleteUserGroupRole/, 'rds-data:ExecuteStatement'],
   ['delete its group through the API', /userGroupIdDELETE/, 'lambda:InvokeFunction'],
-  ['receive the delivery', /^WebhooksDeliverWebhookRole/, 'kms:GenerateMac'],
+  ['find it in the delivery log', /^WebhooksDeliverWebhookRole/, 'kms:GenerateMac'],
+  ['receive the delivery', /^CheckDeliveryRole/, 'kms:GenerateMac'],
 ])('the smoke test fails to "%s" without %s %s, and logs why', async (step, where, action) => {
   const { name, stackId } = withDataApi;
   const ofStack = grants().filter(({ arn }) => arn.includes(stackId));

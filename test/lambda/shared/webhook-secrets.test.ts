@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { GenerateMacCommand, KMSClient } from '@aws-sdk/client-kms';
-import { createWebhookSecrets } from '../../../lambda/deliver-webhook/secrets';
+import { createWebhookSecrets } from '../../../lambda/shared/webhook-secrets';
 
 const macOf = (key: string, message: Uint8Array | string) =>
   createHmac('sha256', key).update(message).digest();

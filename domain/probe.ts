@@ -1,0 +1,18 @@
+/**
+ * The organization, webhook and kind of event with which an environment proves its own deliveries. The migration's
+ * function `ensure_probe` creates both.
+ */
+export const probe = {
+  organizationId: 'or-probe-00000-0000000000000000',
+  webhookId: 'wh-probe-00000-0000000000000000',
+  kind: 'webhook.probe',
+} as const;
+
+/** Milliseconds after which a probe proves nothing: it is refused, and attempts of its delivery end. */
+export const longestProbeAge = 120_000;
+
+/** The path of the environment's own receiver in its API; it answers 204 to a valid delivery from a published address. */
+export const checkPath = '/webhook-origins/check';
+
+/** The secret's version of every webhook to the environment's own receiver. */
+export const checkedSecretVersion = 1;

@@ -1,0 +1,76 @@
+import { Metrics } from '@aws-lambda-powertools/metrics';
+import { KMSClient } from '@aws-sdk/client-kms';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { probe } from '../../domain/probe';
+import { ok, type Result } from '../../domain/result';
+import { signatureHeaders } from '../../domain/signature';
+import { bind } from '../shared/bind';
+import { type Refusal, readHeader, respond } from '../shared/http';
+import { createLog, logCodes } from '../shared/log';
+import { readVariables } from '../shared/variables';
+import { createWebhookSecrets } from '../shared/webhook-secrets';
+import { type CheckPorts, checkDelivery } from './check-delivery';
+import { type CheckMetric, checkMetrics, variables } from './variables';
+
+export const createMetrics = (environment: string) =>
+  new Metrics({ ...checkMetrics, defaultDimensions: { environment } });
+
+export function createDependencies() {
+  const { ENVIRONMENT, PUBLISHED_ADDRESSES, WEBHOOK_SECRETS_KEY_ID, RESPONSE_HEADERS } = readVariables(
+    variables,
+    process.env,
+  );
+  const ports: CheckPorts = {
+    publishedAddresses: PUBLISHED_ADDRESSES.split(','),
+    secrets: createWebhookSecrets({ kms: new KMSClient({}), keyId: WEBHOOK_SECRETS_KEY_ID }),
+    now: Date.now,
+  };
+  return {
+    ports,
+    metrics: createMetrics(ENVIRONMENT),
+    responseHeaders: JSON.parse(RESPONSE_HEADERS) as Readonly<Record<string, string>>,
+    log: createLog('check-delivery'),
+  };
+}
+
+export type Dependencies = ReturnType<typeof createDependencies>;
+
+/** `POST /webhook-origins/check/{webhookId}`, as `lib/openapi.yaml` describes it. */
+export const createHandler = ({ ports, metrics, log, responseHeaders }: Dependencies) => {
+  const { checkCompleted: completed, checkRefused: refused, checkFailed: failed } = logCodes;
+  const route = { log, responseHeaders, title: 'Check', logCodes: { completed, refused, failed } };
+  return (event: APIGatewayProxyEvent) =>
+    respond(event, route, async () => {
+      const webhookId = event.pathParameters?.webhookId ?? '';
+      const named = (name: string) => readHeader(event, name).at(-1);
+      const checked = await checkDelivery(
+        {
+          webhookId,
+          // The peer of the TCP connection. A client cannot set it, as it can X-Forwarded-For:
+          // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
+          source: event.requestContext.identity.sourceIp,
+          id: named('webhook-id'),
+          timestamp: named('webhook-timestamp'),
+          signatures: signatureHeaders.map(named),
+          body: event.body ?? '',
+        },
+        ports,
+      );
+      if (webhookId === probe.webhookId) count(checked);
+      return checked.ok ? ok(null) : checked;
+    });
+
+  /** Alarms read these. */
+  function count(checked: Result<number, Refusal>): void {
+    const add = (name: CheckMetric, unit: 'Count' | 'Milliseconds', value: number) =>
+      metrics.addMetric(name, unit, value);
+    if (checked.ok) {
+      add('Verified', 'Count', 1);
+      add('AgeMs', 'Milliseconds', checked.value);
+    } else if (checked.error.code === 'source_not_published') add('OtherAddress', 'Count', 1);
+    else return;
+    metrics.publishStoredMetrics();
+  }
+};
+
+export const handler = bind(createHandler, createDependencies);
