@@ -59,7 +59,23 @@ describe('a commit is deployed', () => {
     expect(outcome).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
   });
 
-  it('not without a check, nor while it runs', () => {
+  it('not without a check, nor while it runs, nor with another conclusion', () => {
+    // https://docs.github.com/en/rest/actions/workflow-runs#get-a-workflow-run
+    for (const conclusion of [
+      'cancelled',
+      'skipped',
+      'neutral',
+      'timed_out',
+      'action_required',
+      'stale',
+      'startup_failure',
+      null,
+    ])
+      expect(() => requireGreen('c0ffee', [{ ...run, conclusion }, run] as WorkflowRun[])).toThrow(
+        `ended with ${conclusion}`,
+      );
+    for (const status of ['queued', 'waiting', 'pending', 'requested'])
+      expect(() => requireGreen('c0ffee', [{ ...run, status }] as WorkflowRun[])).toThrow('still running');
     const running = [{ ...run, status: 'in_progress', conclusion: null }, run] as WorkflowRun[];
     expect(() => requireGreen('c0ffee', [])).toThrow('has not run for c0ffee on main');
     expect(() => requireGreen('c0ffee', running)).toThrow('still running');
@@ -189,16 +205,22 @@ it('the last good assembly is from the newest deployment that passed smoke, not 
 
   const summary = expect.stringContaining('rolls back to the assembly of 2026-11-11');
   expect(await answerWith(run, run, ...others, run)).toEqual({ output: 'run=11\n', summary });
+  const asStep = await step('node --require tsx/cjs .ci/find-last-good.ts "$STACK"');
+  expect(asStep).toMatchObject({ exitCode: 0, output: 'run=11\n' });
   const none = { output: '', summary: expect.stringContaining('No earlier assembly') };
   expect(await answerWith(...others, run)).toEqual(none);
   // Not guessed when GitHub does not answer.
   await expect(answerWith(undefined, run)).rejects.toThrow('GitHub has no actions/runs/10');
 });
 
-it("a workflow's stack or environment is in the table", () => {
+it("a workflow's stack or environment is in the table", async () => {
+  const step = workspace().step('node --require tsx/cjs .ci/find-target.ts "$KIND" "$NAME"', {
+    ...{ ...variables(), KIND: 'environment', NAME: withStandby.name },
+  });
   const { name: environment, stackId, region, standby } = withStandby;
   expect(findTarget('environment', environment)).toEqual({ environment, region, serves: 'true' });
   expect(findTarget('stack', stackId)).toEqual({ environment, region, serves: 'true' });
   expect(findTarget('stack', standby.stackId)).toMatchObject({ region: standby.region, serves: 'false' });
   expect(() => findTarget('stack', environment)).toThrow(`There is no stack "${environment}"`);
+  expect((await step).output).toBe(`environment=${environment}\nregion=${region}\nserves=true\n`);
 });

@@ -15,7 +15,11 @@ const linters = Object.fromEntries(
   ['cfn-lint', 'actionlint', 'zizmor'].map((name) => [name, `echo ${name} ${pinned(name)}`]),
 );
 /** An assembly of one stack, for each synthesis. */
-const node = '[ "$1" = --version ] && echo v20.20.0 || echo "eu-central-1 $2/a.json"';
+const node = `case $1 in
+--version) echo v20.20.0 ;;
+--require) echo WALLET_EU_ACCOUNT=111111111111 ;;
+*) echo "eu-central-1 $2/a.json" ;;
+esac`;
 
 /** Runs `.ci/run` with a few commands only. `stubs` are shell scripts, which record their arguments first. */
 function run(stubs: Readonly<Record<string, string>>, { args = ['checks'], CI = '' } = {}) {
@@ -39,7 +43,7 @@ function run(stubs: Readonly<Record<string, string>>, { args = ['checks'], CI = 
     symlinkSync(real as string, join(tools, tool));
   }
   const calls = join(folder(), 'calls');
-  for (const [name, script] of Object.entries({ npm: '', node, ...linters, ...stubs })) {
+  for (const [name, script] of Object.entries({ npm: '', npx: '', node, ...linters, ...stubs })) {
     const text = `#!/bin/sh\necho "${name} $*" >>"${calls}"\n${script}\n`;
     writeFileSync(join(tools, name), text, { mode: 0o755 });
   }
@@ -59,14 +63,15 @@ it.each([
   expect(called.includes('npm run typecheck')).toBe(status === 0);
 });
 
-it('lints the templates of the environments, a developer copy and the account stack, and the workflows', () => {
+it('lints the templates of the environments, a developer copy, the account stack and the guardrails, and the workflows', () => {
   const { status, called } = run({});
   expect(status).toBe(0);
   const linted = called.filter((call) => call.startsWith('cfn-lint --non-zero'));
-  expect(linted.map((call) => /(cdk\.out|developer|account)\/a\.json$/.exec(call)?.[1])).toEqual([
+  expect(linted.map((call) => /(cdk\.out|developer|account|guardrails)\/a\.json$/.exec(call)?.[1])).toEqual([
     'cdk.out',
     'developer',
     'account',
+    'guardrails',
   ]);
   expect(called).toEqual(expect.arrayContaining(['actionlint ', 'zizmor --offline --quiet .github']));
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type Account,
@@ -46,9 +46,75 @@ it('applies exactly what was planned, and nothing when planning failed', async (
   const [, planned] = /^digest=([0-9a-f]{64})\n$/.exec(output) ?? [];
   const digest = async (DIGEST = '') =>
     (await checkout.step('bash .ci/digest-plan "$DIGEST"', { DIGEST })).exitCode;
-  expect([await digest(planned), await digest()]).toEqual([0, 1]);
-  checkout.write('cdk.out/asset.1/.hidden', 'y');
-  expect(await digest(planned)).toBe(1);
+  expect([await digest(planned), await digest(), await digest('0'.repeat(64))]).toEqual([0, 1, 1]);
+  for (const file of [
+    'cdk.out/asset.1/.hidden',
+    'cdk.out/manifest.json',
+    'plan/plan.json',
+    'plan/plan.md',
+    'plan/new',
+  ]) {
+    const path = join(checkout.folder, file);
+    const text = existsSync(path) ? checkout.read(file) : undefined;
+    checkout.write(file, 'other');
+    expect({ file, exitCode: await digest(planned) }).toEqual({ file, exitCode: 1 });
+    if (text === undefined) rmSync(path);
+    else checkout.write(file, text);
+  }
+  expect(await digest(planned)).toBe(0);
+});
+
+it.each([
+  [
+    'bash .ci/summarize bash .ci/deploy-stack cdk.out "$STACK"',
+    'npx',
+    'cdk deploy --app cdk.out --exclusively .* WalletEu',
+  ],
+  [
+    'bash .ci/summarize npm run -s wallet -- preflight --environment "$ENVIRONMENT" --stack "$STACK" --assembly cdk.out',
+    ...['npm', 'preflight --environment NAME --stack WalletEu --assembly cdk.out'],
+  ],
+  [
+    'bash .ci/run-wallet "$ENVIRONMENT" origin-status',
+    'npm',
+    'origin-status --environment NAME --outputs FILE',
+  ],
+  [
+    'bash .ci/run-wallet "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --dry-run',
+    ...['npm', 'move-origin --environment NAME --outputs FILE --zone 2 --reserve --dry-run'],
+  ],
+  [
+    'bash .ci/run-wallet "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --yes',
+    ...['npm', 'move-origin --environment NAME --outputs FILE --zone 2 --reserve --yes'],
+  ],
+  [
+    'npm run -s wallet -- plan --stack "$STACK" --verify plan/plan.json',
+    'npm',
+    'plan --stack WalletEu --verify plan/plan.json',
+  ],
+  [
+    'head --bytes 65000 diff.md | gh pr comment "$PULL_REQUEST" --edit-last --create-if-none --body-file -',
+    ...['gh', 'pr comment 7 --edit-last --create-if-none --body-file -'],
+  ],
+])('%s calls %s %s, shows what it prints, and fails with it', async (command, program, args) => {
+  const checkout = workspace();
+  checkout.write('diff.md', '## Diff');
+  const inputs = { ...variables, ZONE: '2', RESERVE: '--reserve', PULL_REQUEST: '7' };
+  for (const status of [0, 3]) {
+    checkout.write('calls', '');
+    checkout.stub(
+      program,
+      `cat >received; echo "$@" >> calls; echo printed; [[ "$*" == *" outputs "* ]] || exit ${status}`,
+    );
+    const { exitCode, summary } = await checkout.step(command, inputs);
+    expect(exitCode).toBe(status);
+    const called = checkout
+      .read('calls')
+      .replace(/(?<=--outputs )\S+/, 'FILE')
+      .replace(`--environment ${variables.ENVIRONMENT} `, '--environment NAME ');
+    expect(called).toMatch(new RegExp(`^(run -s wallet -- )?${args}$`, 'm'));
+    if (command.startsWith('bash')) expect(summary).toBe('```\nprinted\n```\n'.repeat(status === 0 ? 1 : 2));
+  }
 });
 
 it('stores the template that a deployment replaces, if any', async () => {
@@ -87,10 +153,10 @@ describe('after a failed smoke', () => {
 });
 
 it.each([
-  ['deploy "$STACK"', 'CloudFormation continues to update WalletEu'],
-  ['move-origin "$ENVIRONMENT"', 'origin of eu may be in no zone'],
-])('a cancelled run explains what goes on: %s', async (args, sentence) => {
-  const outcome = await workspace().step(`bash .ci/explain-cancellation ${args}`, variables);
+  ['bash .ci/explain-cancellation deploy "$STACK"', 'CloudFormation continues to update WalletEu'],
+  ['bash .ci/explain-cancellation move-origin "$ENVIRONMENT"', 'origin of eu may be in no zone'],
+])('a cancelled run explains what goes on: %s', async (command, sentence) => {
+  const outcome = await workspace().step(command, variables);
   expect(outcome).toMatchObject({ exitCode: 0, summary: expect.stringContaining(sentence) });
 });
 
