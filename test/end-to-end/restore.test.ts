@@ -74,7 +74,7 @@ function changePasswords(): void {
   writeFileSync(folder.secretsFile, changed);
 }
 
-/** The third step of docs/runbook.md, "Changing a database password". */
+/** The third step of docs/runbook/planned-work.md, "Changing a database password". */
 async function setPasswords(): Promise<void> {
   const ids = Object.keys(readAssembly(assembly('former'))[0]?.template.Resources ?? {});
   const id = ids.find((each) => /^SchemaMigrationMigrateSchema[0-9A-F]{8}$/.test(each));
