@@ -212,7 +212,7 @@ describe('synthesis', () => {
     }
     const manifest = JSON.parse(readFileSync(join(outdir, 'manifest.json'), 'utf8'));
     expect(manifest.missing).toBeUndefined();
-  }, 90_000);
+  });
 
   it('warns only about deprecated environments', () => {
     const deprecated = environments.filter(({ deprecation }) => deprecation);
