@@ -18,6 +18,7 @@ export const outputNames = [
   // Only with a reserve address, a service level agreement, domain names without a hosted zone, or a standby:
   'WebhookOriginReserveAddress',
   'AlarmTopicArn',
+  'AirGappedVaultName',
   'MonitoringDashboardUrl',
   'ApiDomainTarget',
   'DashboardDomainTarget',

@@ -115,7 +115,16 @@ export function developerEnvironment(name: string): Environment {
     );
   }
   const [row] = environments as [Environment];
-  const { standby, domainNames, adoptedElasticIp, publicIpv4Pool, webhookOrigin, alarmEmail, ...rest } = row;
+  const {
+    standby,
+    domainNames,
+    adoptedElasticIp,
+    publicIpv4Pool,
+    webhookOrigin,
+    alarmEmail,
+    airGappedBackups,
+    ...rest
+  } = row;
   const [copy] = validateEnvironments([
     {
       ...rest,

@@ -1,4 +1,5 @@
 import { APIGateway } from '@aws-sdk/client-api-gateway';
+import { Backup } from '@aws-sdk/client-backup';
 import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
 import { EventBridge } from '@aws-sdk/client-eventbridge';
 import { KMS } from '@aws-sdk/client-kms';
@@ -150,6 +151,29 @@ export async function collectEvidence(
             return [arn, ...staysWithin(region), ...shared.map((by) => `is shared with ${by}`)];
           },
         );
+      },
+    },
+    {
+      // Their backups lie in an account of AWS in the same region: docs/decisions/air-gapped-backups.md.
+      what: 'Air-gapped vaults, and other accounts that may restore from them',
+      how: 'backup:ListBackupVaults, backup:ListRestoreAccessBackupVaults',
+      regions: own,
+      async ask(region) {
+        const client = new Backup(clientSettings(region));
+        const ByVaultType = 'LOGICALLY_AIR_GAPPED_BACKUP_VAULT';
+        const pages = await askPages(client, 'listBackupVaults', { ByVaultType });
+        const vaults = pages
+          .flatMap(({ BackupVaultList = [] }) => BackupVaultList)
+          .filter((vault) => vault.BackupVaultName?.startsWith(`wallet-${name}-`));
+        return forEach(vaults, async ({ BackupVaultName, BackupVaultArn: arn = '', Locked }) => {
+          const doors = await askPages(client, 'listRestoreAccessBackupVaults', { BackupVaultName });
+          const accesses = doors.flatMap(({ RestoreAccessBackupVaults = [] }) => RestoreAccessBackupVaults);
+          return [
+            arn,
+            ...(Locked ? [] : ['is not locked']),
+            ...accesses.map((door) => `can be restored through ${door.RestoreAccessBackupVaultArn}`),
+          ];
+        });
       },
     },
     {

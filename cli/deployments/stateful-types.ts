@@ -16,7 +16,7 @@ export const statefulTypes: Readonly<Record<string, StatefulType>> = {
   'AWS::EC2::EIP': {
     fixed: ['Address', 'Domain', 'PublicIpv4Pool'],
     remedy:
-      'Webhooks would come from another address than receivers allow. Undo the change. To use another address on purpose: "Keeping the address" in docs/runbook/planned-work.md.',
+      'Webhooks would come from another address than receivers allow. Undo the change. To use another address on purpose: "Keeping the address" in docs/runbook.md.',
   },
   'AWS::RDS::DBCluster': {
     fixed: [
@@ -34,12 +34,17 @@ export const statefulTypes: Readonly<Record<string, StatefulType>> = {
       'StorageEncrypted',
     ],
     remedy:
-      'Without `database.restoreFrom` in its row the new cluster would be empty: undo the change, or restore as in docs/runbook/emergencies.md#restore-to-a-point-in-time.',
+      'Without `database.restoreFrom` in its row the new cluster would be empty: undo the change, or restore as in docs/runbook.md#restore-to-a-point-in-time.',
   },
   'AWS::RDS::GlobalCluster': {
     fixed: ['Engine', 'GlobalClusterIdentifier', 'SourceDBClusterIdentifier', 'StorageEncrypted'],
     remedy:
-      'The replica in the other region would be lost. Undo the change, but for a restore: docs/runbook/emergencies.md#restore-to-a-point-in-time.',
+      'The replica in the other region would be lost. Undo the change, but for a restore: docs/runbook.md#restore-to-a-point-in-time.',
+  },
+  'AWS::Backup::LogicallyAirGappedBackupVault': {
+    fixed: ['BackupVaultName', 'EncryptionKeyArn', 'MaxRetentionDays', 'MinRetentionDays'],
+    remedy:
+      'A new vault begins empty beside the old one, whose backups nobody can delete early and which costs until they expire. Undo the change, unless you want another retention from now on.',
   },
   'AWS::KMS::Key': {
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html

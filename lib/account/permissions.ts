@@ -72,6 +72,7 @@ export function permissionsOf(
       },
       {
         actions: [
+          'backup:DescribeRegionSettings',
           'cloudwatch:GetMetricStatistics',
           'ec2:DescribeAddresses',
           'ec2:DescribeAvailabilityZones',

@@ -130,7 +130,7 @@ const acknowledgements = {
     'RDSEnhancedMonitoringEnabled CT.RDS.PR.2':
       "The instance is serverless: CloudWatch has capacity, connections, storage and lag every minute. Enhanced monitoring would write to a log group that all databases of the account share, without this stack's retention and key.",
     RDSInBackupPlan:
-      'The cluster has continuous backups and can be restored to any second of its retention period. AWS Backup would store the same data in the same region a second time; a copy in another region would violate residency.',
+      'The rule looks for a plan that names the instance, but AWS Backup backs up Aurora by its cluster: with a service level agreement a plan names that. Without one, continuous backups are enough.',
   },
   clusterWithMoreLogs: {
     'CT.RDS.PR.25':
@@ -138,7 +138,7 @@ const acknowledgements = {
   },
   databaseSecret: {
     'AwsSolutions-SMG4 SecretsManagerRotationEnabled':
-      'The password is random, read by one role, and never typed. Scheduled rotation needs a function that may change every password, and the API would fail to sign in between the change of the password and that of the secret. An operator changes it when there is cause: docs/runbook/planned-work.md#changing-a-database-password',
+      'The password is random, read by one role, and never typed. Scheduled rotation needs a function that may change every password, and the API would fail to sign in between the change of the password and that of the secret. An operator changes it when there is cause: docs/runbook.md#changing-a-database-password',
   },
 
   // Queues and logs

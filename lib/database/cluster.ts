@@ -16,6 +16,12 @@ export const databasePort = 5432;
 
 export const databaseSubnets: ec2.SubnetSelection = { subnetType: ec2.SubnetType.PRIVATE_ISOLATED };
 
+/** `wallet-NAME-` and a part of the stack's id, which distinguishes it from what an earlier stack retained. At most 37 characters. */
+export function uniqueName({ name }: Environment): string {
+  const stackUuid = Fn.select(2, Fn.split('/', Aws.STACK_ID));
+  return `wallet-${name}-${Fn.select(0, Fn.split('-', stackUuid))}`;
+}
+
 export interface DatabaseClusterProps {
   readonly environment: Environment;
   readonly vpc: ec2.IVpc;
@@ -37,6 +43,8 @@ interface Mode {
 export abstract class DatabaseCluster extends Construct {
   readonly arn: string;
   readonly identifier: string;
+  /** Of the isolated subnets. */
+  readonly subnetGroupName: string;
   /** Encrypts the storage, its backups, and the secrets of its users. */
   readonly key: Key;
   /** For the modes to set their own properties. */
@@ -72,17 +80,17 @@ export abstract class DatabaseCluster extends Construct {
       }),
       'DatabaseSecurityGroup',
     );
-    // Known before the cluster exists, because its log groups contain it. The stack's id distinguishes it from a retained cluster.
-    const stackUuid = Fn.select(2, Fn.split('/', Aws.STACK_ID));
-    const identifier = `wallet-${environment.name}-${Fn.select(0, Fn.split('-', stackUuid))}${restoreSuffix(environment.database)}`;
+    // Known before the cluster exists, because its log groups contain it.
+    const identifier = `${uniqueName(environment)}${restoreSuffix(environment.database)}`;
     const logGroups = this.createLogGroups(identifier);
+    this.subnetGroupName = this.createSubnetGroup();
     this.cluster = withStableLogicalId(
       new rds.CfnDBCluster(this, 'Cluster', {
         dbClusterIdentifier: identifier,
         engine: engine.engineType,
         engineVersion: databaseVersion.auroraPostgresFullVersion,
         port: databasePort,
-        dbSubnetGroupName: this.createSubnetGroup(),
+        dbSubnetGroupName: this.subnetGroupName,
         vpcSecurityGroupIds: [this.securityGroup.securityGroupId],
         dbClusterParameterGroupName: this.createParameterGroup(),
         storageEncrypted: true,

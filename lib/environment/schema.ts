@@ -77,7 +77,7 @@ const standby = object({
   /** As many zones as the environment has. */
   zones,
   vpcCidr,
-  /** The Aurora Global Database of both clusters. Never change it, except for a restore: docs/runbook/emergencies.md#restore-to-a-point-in-time. */
+  /** The Aurora Global Database of both clusters. Never change it, except for a restore: docs/runbook.md#restore-to-a-point-in-time. */
   globalClusterIdentifier: rdsName,
   /** Database instances. The replica needs none; promotion needs one, or as many as serve. @default 0 */
   instances: optional(number(0, 16)),
@@ -85,7 +85,7 @@ const standby = object({
 
 /**
  * Point-in-time restore: where the data comes from. A change replaces the cluster and retains the old one
- * (docs/runbook/emergencies.md#restore-to-a-point-in-time). Never remove it: CloudFormation would replace the cluster with an empty one.
+ * (docs/runbook.md#restore-to-a-point-in-time). Never remove it: CloudFormation would replace the cluster with an empty one.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-dbcluster.html
  */
 const restoreFrom = object({
@@ -191,7 +191,7 @@ export const schema = object({
     (value) => /^https:\/\/\S+[^/]$/.test(value) && URL.canParse(value),
     'Give an https URL without a trailing slash.',
   ),
-  /** Labels of the KMS keys, by month. The first signs, all verify: docs/runbook/planned-work.md#rotating-a-signing-key. */
+  /** Labels of the KMS keys, by month. The first signs, all verify: docs/runbook.md#rotating-a-signing-key. */
   signingKeyLabels: object({ accessToken: labels, userAction: labels }),
   /** Maximum accepted time from `iat` to `exp` of an access token. @default 1440, a day */
   accessTokenMinutes: optional(number(5, 10_080)),
@@ -204,11 +204,17 @@ export const schema = object({
    * https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-byoip.html
    */
   publicIpv4Pool: optional(text(/^ipv4pool-ec2-[0-9a-f]{8,17}$/, 'Give the id of the pool, ipv4pool-ec2-….')),
-  /** A second Elastic IP, published from the start, used in an emergency only: docs/runbook/emergencies.md#a-zone-is-gone. @default - none */
+  /** A second Elastic IP, published from the start, used in an emergency only: docs/runbook.md#a-zone-is-gone. @default - none */
   webhookOrigin: optional(object({ reserve: flag, adoptedReserve: optional(adoptedElasticIp) })),
   /** For trials: deleting the stack deletes everything, the Elastic IP too. No access logs. @default false */
   disposable: optional(flag),
   standby: optional(standby),
+  /**
+   * Daily backups of the cluster, in a vault that nobody can empty until each is this many days old. They exist with a service level
+   * agreement, and only then. 10 GB cost up to 23 dollars a month, drills included, and nothing ends the cost early: docs/operating.md#cost.
+   * A change begins a second vault beside the first. @default 35 days
+   */
+  airGappedBackups: optional(object({ retentionDays: number(7, 365) })),
 });
 
 export type Environment = v.InferOutput<typeof schema>;
@@ -221,6 +227,17 @@ export type RestoreSource = v.InferOutput<typeof restoreFrom>;
 /** Maximum seconds from an access token's `iat` to its `exp`. */
 export const accessTokenLifetime = ({ accessTokenMinutes }: Environment): number =>
   accessTokenMinutes === undefined ? defaultLifetimeSeconds : accessTokenMinutes * 60;
+
+/** How many days air-gapped backups are kept. Undefined without them. */
+export const airGappedRetentionDays = (row: Environment): number | undefined =>
+  row.serviceLevelAgreement ? (row.airGappedBackups?.retentionDays ?? 35) : undefined;
+
+/**
+ * Where the role of AWS Backup is, in its ARN before the name that CloudFormation makes: the guardrails except it. A name of ours would
+ * need `CAPABILITY_NAMED_IAM` for every update of the stack, a move of the webhook origin included.
+ */
+export const backupRolePath = ({ stackId }: Pick<Environment, 'stackId'>): string =>
+  `/${stackId}/AirGappedBackups/`;
 
 /**
  * Distinguishes a restored cluster from the one it replaces: CloudFormation cannot replace a resource that keeps its name.

@@ -1,4 +1,4 @@
-import type { Environment } from '../environment/schema';
+import { backupRolePath, type Environment, stacksOf } from '../environment/schema';
 
 /** What the policies are for. */
 export interface GuardedAccount {
@@ -52,6 +52,8 @@ const globalServices = [
   ...actionsIn({
     cloudtrail: 'LookupEvents',
     ec2: 'DescribeRegions',
+    // Approval teams, shared by the recovery account, are in us-east-1: docs/guardrails.md.
+    ram: 'AcceptResourceShareInvitation GetResourceShareInvitations',
     s3: 'GetAccountPublicAccessBlock GetBucketLocation ListAllMyBuckets',
   }),
 ];
@@ -63,6 +65,8 @@ const evidence = ['rds:DescribeDBClusterSnapshots', 'tag:GetResources'];
 const neverCalled = [
   ...allOf('appflow cloudfront datasync dms ecr-public firehose globalaccelerator transfer'),
   ...actionsIn({
+    // A team of another account could restore from the vault there. docs/guardrails.md attaches ours.
+    backup: 'AssociateBackupVaultMpaApprovalTeam PutBackupVaultAccessPolicy',
     cloudwatch: 'PutMetricStream',
     ec2: `AcceptVpcPeeringConnection Copy* CreateEgressOnlyInternetGateway CreateTrafficMirrorSession
       CreateTransitGateway* CreateVpcEndpointServiceConfiguration CreateVpcPeeringConnection CreateVpnConnection
@@ -76,17 +80,19 @@ const neverCalled = [
     organizations: 'LeaveOrganization',
     ram: 'AssociateResourceShare CreateResourceShare',
     // AddRoleTo*: the extensions aws_s3 and aws_lambda of PostgreSQL act with such a role.
-    rds: `AddRoleTo* CreateIntegration ModifyDBClusterSnapshotAttribute ModifyDBSnapshotAttribute StartActivityStream
-      StartExportTask`,
+    rds: 'AddRoleTo* CreateIntegration ModifyDBSnapshotAttribute StartActivityStream StartExportTask',
     s3: 'PutReplicationConfiguration',
     sns: 'AddPermission',
   }),
 ];
 
-/** Copies of backups. A role that must make some is excepted in the statement: `ArnNotLike` of `aws:PrincipalArn`. */
+/**
+ * Copies of backups, and sharing them. AWS Backup does both with its role to fill the air-gapped vault, which lies in an account of AWS.
+ * https://docs.aws.amazon.com/aws-backup/latest/devguide/logicallyairgappedvault.html
+ */
 const backupCopies = actionsIn({
-  backup: 'Copy* PutBackupVaultAccessPolicy StartCopyJob',
-  rds: 'CopyDBClusterSnapshot CopyDBSnapshot',
+  backup: 'Copy* StartCopyJob',
+  rds: 'CopyDBClusterSnapshot CopyDBSnapshot ModifyDBClusterSnapshotAttribute',
 });
 
 /**
@@ -99,6 +105,9 @@ const backupCopies = actionsIn({
 export function serviceControlPolicy({ environment, account }: GuardedAccount): PolicyDocument {
   const { residencyRegions: regions } = environment;
   const ownTargets = regions.map((region) => `arn:aws:*:${region}:${account}:*`);
+  const backupRoles = stacksOf(environment).map(
+    (stack) => `arn:aws:iam::${account}:role${backupRolePath(stack)}*`,
+  );
   const endpointType = 'apigateway:Request/EndpointType';
   return deny(
     {
@@ -107,7 +116,19 @@ export function serviceControlPolicy({ environment, account }: GuardedAccount): 
       Condition: { StringNotEquals: { 'aws:RequestedRegion': regions } },
     },
     { Sid: 'NeverCalled', Action: neverCalled },
-    { Sid: 'BackupCopies', Action: backupCopies },
+    {
+      Sid: 'BackupCopies',
+      Action: backupCopies,
+      Condition: { ArnNotLike: { 'aws:PrincipalArn': backupRoles } },
+    },
+    // Whatever the role's trust policy says, nobody but AWS Backup uses it: policies do not bind services.
+    { Sid: 'BackupRole', Action: ['sts:AssumeRole'], Resource: backupRoles },
+    {
+      Sid: 'BackupRoleToOthers',
+      Action: ['iam:PassRole'],
+      Resource: backupRoles,
+      Condition: { StringNotEquals: { 'iam:PassedToService': 'backup.amazonaws.com' } },
+    },
     {
       Sid: 'EnablingRegions',
       Action: ['account:EnableRegion'],

@@ -17,7 +17,7 @@ import type { Webhooks } from '../webhooks/webhooks';
 import type { AlarmRow } from './alarms';
 import { type LogMetrics, period, sum } from './log-metrics';
 
-const { GREATER_THAN_THRESHOLD } = ComparisonOperator;
+const { GREATER_THAN_THRESHOLD, LESS_THAN_THRESHOLD } = ComparisonOperator;
 const { BREACHING } = TreatMissingData;
 const maximum = { period, statistic: 'Maximum' };
 
@@ -31,15 +31,18 @@ export interface Watched {
     Record<'authorize-request' | 'delete-user-group', LambdaFunction>;
   /** Of the database. */
   readonly clusterIdentifier: string;
+  /** Of the air-gapped backups. */
+  readonly vaultName: string;
   readonly webhooks: Webhooks;
   readonly webhookOrigin: WebhookOrigin;
 }
 
-/** Every alarm of a region that serves: what docs/runbook.md has a line for. */
+/** Every alarm of a region that serves: what docs/runbook.md has a heading for. */
 export const alarmTable = (watched: Watched, logMetrics: LogMetrics): readonly AlarmRow[] => [
   ...apiAlarms(watched, logMetrics),
   ...functionAlarms(watched),
   ...databaseAlarms(watched),
+  ...backupAlarms(watched),
   ...webhookAlarms(watched),
   ...originAlarms(watched),
 ];
@@ -187,6 +190,54 @@ function databaseAlarms({ environment, clusterIdentifier }: Watched): readonly A
 }
 
 /**
+ * On the copy: for Aurora a backup job only takes a temporary snapshot, and succeeds even if nothing reaches the vault.
+ * https://docs.aws.amazon.com/aws-backup/latest/devguide/lag-vault-primary-backup.html
+ *
+ * AWS names the dimensions, not their combinations, and an alarm matches a combination: the sum of both treats one that does not
+ * exist as zero. A copy has the name of its destination. Nothing is reported without a job.
+ * https://docs.aws.amazon.com/aws-backup/latest/devguide/cloudwatch.html
+ */
+function backupAlarms({ vaultName }: Watched): readonly AlarmRow[] {
+  const completed = (jobs: 'Copy' | 'Restore', period: Duration) => {
+    const metricName = `NumberOf${jobs}JobsCompleted`;
+    const ofVault = { BackupVaultName: vaultName };
+    const metric = (dimensionsMap: Record<string, string>) =>
+      new Metric({ namespace: 'AWS/Backup', metricName, dimensionsMap, period, statistic: 'Sum' });
+    return new MathExpression({
+      expression: 'all + ofType',
+      usingMetrics: { all: metric(ofVault), ofType: metric({ ...ofVault, ResourceType: 'Aurora' }) },
+      period,
+    });
+  };
+  const missing = {
+    comparisonOperator: LESS_THAN_THRESHOLD,
+    threshold: 1,
+    treatMissingData: BREACHING,
+  };
+  return [
+    {
+      name: 'backup-copy',
+      description: 'For 28 hours no backup of the database has reached the vault that nobody can empty.',
+      metric: completed('Copy', Duration.hours(1)),
+      // A day, and what start and copy may vary by.
+      evaluationPeriods: 28,
+      ...missing,
+      unit: 'in an hour; one a day is right',
+    },
+    {
+      name: 'restore-drill',
+      description: 'For six days no backup of the database has been restored as a drill.',
+      metric: completed('Restore', Duration.days(1)),
+      // An alarm looks back seven days at most.
+      // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
+      evaluationPeriods: 6,
+      ...missing,
+      unit: 'in a day; one in three days is right',
+    },
+  ];
+}
+
+/**
  * The one alarm of a standby region: its replication lag, which is what a promotion would lose. The guide documents the
  * metric for every secondary of Aurora PostgreSQL; AWS's lab finds it by `SourceRegion`. An alarm matches the exact set of dimensions.
  * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-global-database-disaster-recovery.html
@@ -202,7 +253,7 @@ export const standbyReplication = (clusterIdentifier: string, sourceRegion: stri
   }),
   threshold: 30_000,
   evaluationPeriods: 3,
-  // Replication may have stopped. docs/runbook/alarms.md says what to do if it never reports without instances.
+  // Replication may have stopped. docs/runbook.md says what to do if it never reports without instances.
   treatMissingData: BREACHING,
 });
 

@@ -10,10 +10,11 @@ import { CustomDomainNames } from '../api/custom-domain-names';
 import { deprecationHeaders } from '../api/gateway-responses';
 import { SigningKeys } from '../api/signing-keys';
 import { Dashboard } from '../dashboard/dashboard';
+import { AirGappedBackups } from '../database/air-gapped-backups';
 import { Database } from '../database/database';
 import { DatabaseFunction } from '../database/database-function';
 import { SchemaMigration } from '../database/schema-migration';
-import { accessTokenLifetime, type Environment } from '../environment/schema';
+import { accessTokenLifetime, airGappedRetentionDays, type Environment } from '../environment/schema';
 import { HandlerFunction } from '../functions/handler-function';
 import { Monitoring } from '../monitoring/monitoring';
 import { OperationsKey } from '../monitoring/operations-key';
@@ -104,7 +105,15 @@ export class RegionStack extends EnvironmentStack {
       schema,
       role: 'run_operation',
     });
-    if (environment.serviceLevelAgreement) {
+    const retentionDays = airGappedRetentionDays(environment);
+    if (retentionDays !== undefined) {
+      const { cluster } = database;
+      const { vaultName } = new AirGappedBackups(this, 'AirGappedBackups', {
+        environment,
+        vpc,
+        cluster,
+        retentionDays,
+      });
       new Probe(this, 'Probe', { environment, schema, webhooks, apiUrl: api.url });
       const { fanOutEvent, deliverWebhook, purgeExpired } = webhooks;
       const { topicArn, cloudWatchDashboardUrl } = new Monitoring(this, 'Monitoring', {
@@ -120,12 +129,14 @@ export class RegionStack extends EnvironmentStack {
           'deliver-webhook': deliverWebhook,
           'purge-expired': purgeExpired,
         },
-        clusterIdentifier: database.cluster.identifier,
+        clusterIdentifier: cluster.identifier,
+        vaultName,
         webhooks,
         webhookOrigin,
       });
       this.addOutputs({
         AlarmTopicArn: ['SNS topic to which alarms are published', topicArn],
+        AirGappedVaultName: ['Vault of the backups that nobody can delete', vaultName],
         MonitoringDashboardUrl: ['Alarms and metrics, in CloudWatch', cloudWatchDashboardUrl],
       });
     }

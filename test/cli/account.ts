@@ -92,7 +92,13 @@ export const accountVariables = (url: string): Readonly<Record<string, string | 
 
 /** REST paths, such as `/2015-03-31/functions/NAME/invocations`. */
 const restActions: readonly (readonly [path: RegExp, action: string])[] = [
+  [/^\/account-settings$/, 'DescribeRegionSettings'],
   [/\/account-settings$/, 'GetAccountSettings'],
+  [/^\/backup-vaults\/?\?/, 'ListBackupVaults'],
+  [
+    /^\/logically-air-gapped-backup-vaults\/(?<BackupVaultName>[^/]+)\/restore-access-backup-vaults/,
+    'ListRestoreAccessBackupVaults',
+  ],
   [/\/getRegionOptStatus$/, 'GetRegionOptStatus'],
   [/\/event-source-mappings\/(?<UUID>.+)$/, 'GetEventSourceMapping'],
   [/\/functions\/.+\/invocations$/, 'Invoke'],

@@ -17,6 +17,8 @@ const errors = (name: string, least = 3) => [
 const throttles = (name: string) => `AWS/Lambda Throttles {FunctionName=${name}} Sum of 5 min`;
 const database = (metric: string, more = '') =>
   `AWS/RDS ${metric} {DBClusterIdentifier=DatabaseCluster${more}} Maximum of 5 min`;
+const backups = (metric: string, minutes: number, more = '') =>
+  `AWS/Backup ${metric} {BackupVaultName=wallet-reserved-{id}-35-days${more}} Sum of ${minutes} min`;
 const queue = (metric: string, name: string, statistic: string) =>
   `AWS/SQS ${metric} {QueueName=${name}} ${statistic} of 5 min`;
 const oldest = (name: string, minutes: number) => [
@@ -32,7 +34,7 @@ const gateway = (metric: string, statistic = 'Sum') =>
 const attached = 'if WebhookOriginIsAttached';
 
 /**
- * Every alarm of a serving stack with a service level agreement, by hand from docs/runbook/alarms.md: metric or expression, threshold,
+ * Every alarm of a serving stack with a service level agreement, by hand from docs/runbook.md#alarms: metric or expression, threshold,
  * periods; breaching if data is missing; if a condition holds. Then the metrics of the expression.
  */
 const promised: Readonly<Record<string, readonly string[]>> = {
@@ -66,6 +68,16 @@ const promised: Readonly<Record<string, readonly string[]>> = {
   'database-connections': [`${database('DatabaseConnections')} >= ${row.throttle.burst}, 3 of 3`],
   'database-storage': [`${database('VolumeBytesUsed')} >= 536870912000, 1 of 1`],
   'database-replication': [`${database('AuroraReplicaLag', ' Role=READER')} >= 1000, 3 of 3, breaching`],
+  'backup-copy': [
+    'all + ofType < 1, 28 of 28, breaching',
+    `all: ${backups('NumberOfCopyJobsCompleted', 60)}`,
+    `ofType: ${backups('NumberOfCopyJobsCompleted', 60, ' ResourceType=Aurora')}`,
+  ],
+  'restore-drill': [
+    'all + ofType < 1, 6 of 6, breaching',
+    `all: ${backups('NumberOfRestoreJobsCompleted', 1440)}`,
+    `ofType: ${backups('NumberOfRestoreJobsCompleted', 1440, ' ResourceType=Aurora')}`,
+  ],
   'deliveries-failing': [
     'IF(failed >= 20 AND 0 * failed + delivered < 1, 1, 0) >= 1, 2 of 2',
     `failed: ${deliveries('Failed', '15 min')}`,
@@ -106,8 +118,11 @@ const promisedOfStandby = {
   ],
 };
 
-/** The names of resources, without the CDK's hashes and attributes. */
-const named = (value: Json) => textOf(value).replace(/^\{(\w+?)([0-9A-F]{8})?(\.\w+)?\}$/, '$1');
+/** The names of resources, without the CDK's hashes and attributes; `{id}` is a part of the stack's. */
+const named = (value: Json) =>
+  textOf(value)
+    .replace(/^\{(\w+?)([0-9A-F]{8})?(\.\w+)?\}$/, '$1')
+    .replace('{0.[object Object]}', '{id}');
 
 function metricOf(
   { Namespace, MetricName, Dimensions = [] }: Json,
@@ -123,7 +138,11 @@ const alarmsOf = (name: string) =>
   Object.fromEntries(
     (stacks[name] as StackTemplate).all('AWS::CloudWatch::Alarm').map(({ Properties, Condition }) => {
       const { Metrics = [], ComparisonOperator, TreatMissingData, EvaluationPeriods } = Properties;
-      const operators: Json = { GreaterThanOrEqualToThreshold: '>=', GreaterThanThreshold: '>' };
+      const operators: Json = {
+        GreaterThanOrEqualToThreshold: '>=',
+        GreaterThanThreshold: '>',
+        LessThanThreshold: '<',
+      };
       const expression = Metrics.find((query: Json) => query.Expression)?.Expression;
       const { Statistic, ExtendedStatistic = Statistic, Period } = Properties;
       const parts = [

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { AccountStack } from '../../lib/account/account-stack';
 import { readAccountSettings } from '../../lib/account/settings';
 import { commandLineContext } from '../../lib/app';
-import type { Environment } from '../../lib/environment/schema';
+import { backupRolePath, type Environment } from '../../lib/environment/schema';
 import type { GuardedAccount } from '../../lib/guardrails/policies';
 import { readDocuments } from '../support/documents';
 import { environmentsWithEveryOption, synthesizeEveryStack, withTemporaryFolder } from '../support/stacks';
@@ -32,6 +32,18 @@ const handlers: Readonly<Record<string, string>> = {
   'AWS::ApiGateway::Resource': 'apigateway:GET POST PATCH DELETE',
   'AWS::ApiGateway::RestApi': 'apigateway:GET POST PATCH PUT DELETE UpdateRestApiPolicy',
   'AWS::ApiGateway::Stage': 'apigateway:GET POST PATCH PUT DELETE',
+  'AWS::Backup::BackupPlan':
+    'backup:CreateBackupPlan GetBackupPlan UpdateBackupPlan DeleteBackupPlan TagResource ListTags',
+  'AWS::Backup::BackupSelection':
+    'backup:CreateBackupSelection GetBackupSelection DeleteBackupSelection iam:GetRole CreateServiceLinkedRole',
+  'AWS::Backup::BackupVault':
+    'backup:CreateBackupVault DescribeBackupVault DeleteBackupVault TagResource ListTags backup-storage:MountCapsule kms:CreateGrant DescribeKey GenerateDataKey Decrypt RetireGrant',
+  'AWS::Backup::LogicallyAirGappedBackupVault':
+    'backup:CreateLogicallyAirGappedBackupVault DescribeBackupVault DeleteBackupVault TagResource ListTags backup-storage:MountCapsule kms:CreateGrant DescribeKey GenerateDataKey Decrypt RetireGrant',
+  'AWS::Backup::RestoreTestingPlan':
+    'backup:CreateRestoreTestingPlan GetRestoreTestingPlan UpdateRestoreTestingPlan DeleteRestoreTestingPlan TagResource ListTags iam:CreateServiceLinkedRole',
+  'AWS::Backup::RestoreTestingSelection':
+    'backup:CreateRestoreTestingSelection GetRestoreTestingSelection UpdateRestoreTestingSelection DeleteRestoreTestingSelection',
   'AWS::Budgets::Budget': 'budgets:ViewBudget ModifyBudget',
   'AWS::CertificateManager::Certificate':
     'acm:RequestCertificate DescribeCertificate DeleteCertificate AddTagsToCertificate UpdateCertificateOptions route53:ChangeResourceRecordSets',
@@ -188,18 +200,24 @@ function requestsOfTemplate({ Resources }: Json, region: string): readonly Reque
 
 /** What the roles of a template may do. A wildcard stands for nothing: `s3:GetObject*` for `s3:GetObject`. */
 function requestsOfRoles({ Resources }: Json, region: string): readonly Request[] {
-  const documents = Object.values<Json>(Resources)
+  return Object.values<Json>(Resources)
     .filter(({ Type }) => /^AWS::IAM::(Policy|Role)$/.test(Type))
-    .flatMap(({ Properties: { PolicyDocument, Policies = [] } }) => [
-      ...(PolicyDocument ? [PolicyDocument] : []),
-      ...Policies.map((policy: Json) => policy.PolicyDocument),
-    ]);
-  return documents
-    .flatMap(({ Statement }) => Statement)
-    .filter(({ Effect, Sid }) => Effect === 'Allow' && !/^PipelineCrossAccount/.test(Sid))
-    .flatMap(({ Action }) => [Action].flat())
-    .map((action) => requestIn(region, action.replaceAll('*', '')));
+    .flatMap(({ Properties: { PolicyDocument, Policies = [], Roles = [] } }) => {
+      const documents = [
+        ...(PolicyDocument ? [PolicyDocument] : []),
+        ...Policies.map((policy: Json) => policy.PolicyDocument),
+      ];
+      // The guardrails except a role by its path.
+      const [{ Ref = undefined } = {}] = Roles;
+      const path = Resources[Ref]?.Properties.Path;
+      return documents
+        .flatMap(({ Statement }) => Statement)
+        .filter(({ Effect, Sid }) => Effect === 'Allow' && !/^PipelineCrossAccount/.test(Sid))
+        .flatMap(({ Action }) => [Action].flat())
+        .map((action) => requestIn(region, action.replaceAll('*', ''), path ? by(`${path}made`) : {}));
+    });
 }
+const by = (role: string) => ({ 'aws:PrincipalArn': `arn:aws:iam::${account}:role${role}` });
 
 const bootstrapTemplate = parse(
   readFileSync('node_modules/aws-cdk/lib/api/bootstrap/bootstrap-template.yaml', 'utf8'),
@@ -269,6 +287,13 @@ export function allowedIn(environment: Environment): readonly Request[] {
         ...(action === 'sns:subscribe' && { 'sns:Protocol': 'email' }),
       }),
     ),
+    ...readActions(copies).map((action) =>
+      requestIn(region, action, by(`${backupRolePath(environment)}made`)),
+    ),
+    {
+      ...requestIn(region, 'iam:PassRole', { 'iam:PassedToService': 'backup.amazonaws.com' }),
+      resource: backupRole(environment.stackId),
+    },
     ...readActions(globalReads).map((action) => requestIn('us-east-1', action)),
     ...readActions(evidence).map((action) => requestIn('sa-east-1', action)),
   ];
@@ -277,17 +302,22 @@ export function allowedIn(environment: Environment): readonly Request[] {
 
 /** What people do with global services: bills, support, sign-in; one of each exempted action. */
 const globalReads =
-  'account:ListRegions aws-portal:ViewBilling billing:GetBillingData budgets:ViewBudget ce:GetCostAndUsage cloudtrail:LookupEvents consolidatedbilling:GetAccountBillingRole cur:DescribeReportDefinitions ec2:DescribeRegions freetier:GetAccountPlanState health:DescribeEvents iam:GetRole invoicing:ListInvoiceSummaries organizations:DescribeOrganization payments:ListPaymentPreferences pricing:GetProducts route53:ListHostedZones route53domains:ListDomains s3:GetAccountPublicAccessBlock s3:GetBucketLocation s3:ListAllMyBuckets savingsplans:DescribeSavingsPlans shield:DescribeSubscription sso:ListInstances sts:GetCallerIdentity support:CreateCase supportplans:GetSupportPlan tax:GetTaxRegistration trustedadvisor:DescribeChecks';
+  'account:ListRegions aws-portal:ViewBilling billing:GetBillingData budgets:ViewBudget ce:GetCostAndUsage cloudtrail:LookupEvents consolidatedbilling:GetAccountBillingRole cur:DescribeReportDefinitions ec2:DescribeRegions freetier:GetAccountPlanState health:DescribeEvents iam:GetRole invoicing:ListInvoiceSummaries organizations:DescribeOrganization payments:ListPaymentPreferences pricing:GetProducts ram:AcceptResourceShareInvitation GetResourceShareInvitations route53:ListHostedZones route53domains:ListDomains s3:GetAccountPublicAccessBlock s3:GetBucketLocation s3:ListAllMyBuckets savingsplans:DescribeSavingsPlans shield:DescribeSubscription sso:ListInstances sts:GetCallerIdentity support:CreateCase supportplans:GetSupportPlan tax:GetTaxRegistration trustedadvisor:DescribeChecks';
 const evidence = 'rds:DescribeDBClusterSnapshots tag:GetResources';
 
 /** Ways out, by one call of each. */
 const waysOut =
-  'appflow:CreateFlow backup:CopyFromBackupVault PutBackupVaultAccessPolicy StartCopyJob cloudfront:CreateDistribution cloudwatch:PutMetricStream datasync:CreateTask dms:CreateReplicationTask ec2:AcceptVpcPeeringConnection CopySnapshot CreateEgressOnlyInternetGateway CreateTrafficMirrorSession CreateTransitGatewayVpcAttachment CreateVpcEndpointServiceConfiguration CreateVpcPeeringConnection CreateVpnConnection ExportImage ModifyImageAttribute ModifySnapshotAttribute ecr-public:CreateRepository ecr:PutReplicationConfiguration events:CreateApiDestination CreateConnection CreateEndpoint PutPermission firehose:CreateDeliveryStream globalaccelerator:CreateAccelerator kms:ReplicateKey lambda:AddLayerVersionPermission CreateFunctionUrlConfig logs:CreateDelivery CreateExportTask PutAccountPolicy PutDestinationPolicy PutSubscriptionFilter oam:CreateLink organizations:LeaveOrganization ram:AssociateResourceShare CreateResourceShare rds:AddRoleToDBCluster CopyDBClusterSnapshot CopyDBSnapshot CreateIntegration ModifyDBClusterSnapshotAttribute ModifyDBSnapshotAttribute StartActivityStream StartExportTask s3:PutReplicationConfiguration sns:AddPermission transfer:CreateServer';
+  'appflow:CreateFlow backup:AssociateBackupVaultMpaApprovalTeam CopyFromBackupVault PutBackupVaultAccessPolicy StartCopyJob cloudfront:CreateDistribution cloudwatch:PutMetricStream datasync:CreateTask dms:CreateReplicationTask ec2:AcceptVpcPeeringConnection CopySnapshot CreateEgressOnlyInternetGateway CreateTrafficMirrorSession CreateTransitGatewayVpcAttachment CreateVpcEndpointServiceConfiguration CreateVpcPeeringConnection CreateVpnConnection ExportImage ModifyImageAttribute ModifySnapshotAttribute ecr-public:CreateRepository ecr:PutReplicationConfiguration events:CreateApiDestination CreateConnection CreateEndpoint PutPermission firehose:CreateDeliveryStream globalaccelerator:CreateAccelerator kms:ReplicateKey lambda:AddLayerVersionPermission CreateFunctionUrlConfig logs:CreateDelivery CreateExportTask PutAccountPolicy PutDestinationPolicy PutSubscriptionFilter oam:CreateLink organizations:LeaveOrganization ram:AssociateResourceShare CreateResourceShare rds:AddRoleToDBCluster CopyDBClusterSnapshot CopyDBSnapshot CreateIntegration ModifyDBClusterSnapshotAttribute ModifyDBSnapshotAttribute StartActivityStream StartExportTask s3:PutReplicationConfiguration sns:AddPermission transfer:CreateServer';
+
+/** What AWS Backup does with its role, and nobody else. */
+const copies =
+  'backup:CopyFromBackupVault CopyIntoBackupVault rds:CopyDBClusterSnapshot ModifyDBClusterSnapshotAttribute';
+const backupRole = (stackId: string) => `arn:aws:iam::${account}:role${backupRolePath({ stackId })}made`;
 
 type Row = readonly [wayOut: string, request: Request];
 
 /** What the service control policy must refuse. */
-export function refusedIn({ region }: Environment): readonly Row[] {
+export function refusedIn({ region, stackId }: Environment): readonly Row[] {
   const inRegion = (wayOut: string, action: string, context: Request['context'], resource?: string): Row => [
     wayOut,
     { ...requestIn(region, action, context), ...(resource && { resource }) },
@@ -301,6 +331,21 @@ export function refusedIn({ region }: Environment): readonly Row[] {
     ...readActions(
       'rds:CreateDBCluster CopyDBClusterSnapshot s3:CreateBucket kms:CreateKey ec2:DescribeVpcs',
     ).map((action): Row => [`${action} outside the regions`, requestIn(outside, action)]),
+    ...readActions(copies).flatMap((action) => [
+      inRegion(`${action} by another role`, action, by(`/${stackId}/AirGappedBackups2/made`)),
+      inRegion(`${action} by a role of that path elsewhere`, action, {
+        'aws:PrincipalArn': `arn:aws:iam::999999999999:role${backupRolePath({ stackId })}made`,
+      }),
+    ]),
+    inRegion('the backup role taken on', 'sts:AssumeRole', {}, backupRole(stackId)),
+    ...['lambda.amazonaws.com', 'ec2.amazonaws.com', ''].map((service) =>
+      inRegion(
+        `the backup role passed to ${service || 'anything'}`,
+        'iam:PassRole',
+        service ? { 'iam:PassedToService': service } : {},
+        backupRole(stackId),
+      ),
+    ),
     inRegion('another region enabled', 'account:EnableRegion', enabling(outside)),
     ...['restapis', 'domainnames'].flatMap((path) => [
       inRegion(`${path} by default`, 'apigateway:POST', {}, `arn:aws:apigateway:${region}::/${path}`),

@@ -1,4 +1,5 @@
 import { accountChecks } from './account';
+import { backupChecks } from './backups';
 import type { Check } from './check';
 import { databaseChecks } from './database';
 import { deployedChecks } from './deployed';
@@ -13,5 +14,6 @@ export const checks: readonly Check[] = [
   ...regionChecks,
   ...quotaChecks,
   ...databaseChecks,
+  ...backupChecks,
   ...deployedChecks,
 ];

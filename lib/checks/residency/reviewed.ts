@@ -1,9 +1,10 @@
 import { staysInRegion } from './regions';
-import { possibleTexts, type Rule, rootOf, type Template, valuesAt } from './template';
+import { isObject, possibleTexts, type Rule, rootOf, type Template, valuesAt } from './template';
 
 /** The resource types in use of which no property, with these rules, can move data out of its region or allow access. */
 const reviewedTypes: Readonly<Record<string, string>> = {
   'AWS::ApiGateway': 'Account Authorizer BasePathMapping Deployment GatewayResponse Method Resource Stage',
+  'AWS::Backup': 'BackupSelection RestoreTestingPlan',
   'AWS::CertificateManager': 'Certificate',
   'AWS::CloudWatch': 'Alarm Dashboard',
   'AWS::EC2': 'InternetGateway RouteTable SubnetRouteTableAssociation',
@@ -23,6 +24,13 @@ const reviewedProperties: Readonly<Record<string, string>> = {
     'DomainName EndpointAccessMode EndpointConfiguration RegionalCertificateArn SecurityPolicy Tags',
   'AWS::ApiGateway::RestApi':
     'DisableExecuteApiEndpoint EndpointAccessMode EndpointConfiguration MinimumCompressionSize Name SecurityPolicy Tags',
+  'AWS::Backup::BackupPlan': 'BackupPlan BackupPlanTags',
+  // Vaults: no access policy, approval team, key or notifications.
+  'AWS::Backup::BackupVault': 'BackupVaultName BackupVaultTags',
+  'AWS::Backup::LogicallyAirGappedBackupVault':
+    'BackupVaultName BackupVaultTags MaxRetentionDays MinRetentionDays',
+  'AWS::Backup::RestoreTestingSelection': `IamRoleArn ProtectedResourceArns ProtectedResourceType
+    RestoreMetadataOverrides RestoreTestingPlanName RestoreTestingSelectionName`,
   'AWS::EC2::EIP': 'Domain PublicIpv4Pool Tags',
   'AWS::EC2::FlowLog':
     'DeliverLogsPermissionArn LogDestinationType LogGroupName ResourceId ResourceType Tags TrafficType',
@@ -98,6 +106,13 @@ const isOneOf =
   (value, template) =>
     possibleTexts(value, template).every((text) => allowed.includes(text));
 const isOff = isOneOf(absent, 'false');
+/** No others, and all of `required`. */
+const hasOnly =
+  (names: string, required = ''): Accepts =>
+  (value) =>
+    isObject(value) &&
+    Object.keys(value).every((name) => names.split(' ').includes(name)) &&
+    required.split(' ').every((name) => name === '' || name in value);
 /** For a global database: each member is in a separate stack, whose region is checked, as is the primary's ARN. */
 const hasSeveralRegions: Accepts = (_, { boundary }) => boundary.residencyRegions.length > 1;
 
@@ -115,6 +130,23 @@ const allowed: Readonly<Record<string, Readonly<Record<string, Accepts>>>> = {
   // `HTTP` and `HTTP_PROXY` send requests anywhere.
   'AWS::ApiGateway::Method': { 'Integration.Type': isOneOf(absent, 'AWS', 'AWS_PROXY', 'MOCK') },
   'AWS::ApiGateway::RestApi': regionalEndpoint,
+  // Not `CopyActions`, which copy backups anywhere.
+  'AWS::Backup::BackupPlan': {
+    BackupPlan: hasOnly('BackupPlanName BackupPlanRule'),
+    'BackupPlan.BackupPlanRule.*': hasOnly(
+      'Lifecycle RuleName ScheduleExpression StartWindowMinutes TargetBackupVault TargetLogicallyAirGappedBackupVaultArn',
+    ),
+    // A vault of the stack. AWS accepts one of the same account and region only.
+    'BackupPlan.BackupPlanRule.*.TargetLogicallyAirGappedBackupVaultArn': (value, template) =>
+      possibleTexts(value, template).every((text) => /^(‹\w+\.BackupVaultArn›)?$/.test(text)),
+  },
+  // By default into the default VPC, with public subnets.
+  'AWS::Backup::RestoreTestingSelection': {
+    RestoreMetadataOverrides: hasOnly(
+      'dbSubnetGroupName kmsKeyId vpcSecurityGroupIds',
+      'dbSubnetGroupName vpcSecurityGroupIds',
+    ),
+  },
   'AWS::EC2::Route': { DestinationCidrBlock: isOneOf('0.0.0.0/0') },
   'AWS::EC2::SecurityGroup': { 'SecurityGroupEgress.*.CidrIpv6': isOneOf(absent) },
   'AWS::EC2::Subnet': { MapPublicIpOnLaunch: isOff },

@@ -45,7 +45,7 @@ const resourceTypes: ResourceTypes<StackContext> = {
 
 /** Other types, without effect locally. */
 const placeholderTypes =
-  /^AWS::((ApiGateway|CloudWatch|EC2|Logs|SNS|WAFv2)::\w+|Events::Rule|RDS::(DBInstance|DBSubnetGroup|DBClusterParameterGroup|GlobalCluster))$/;
+  /^AWS::((ApiGateway|Backup|CloudWatch|EC2|Logs|SNS|WAFv2)::\w+|Events::Rule|RDS::(DBInstance|DBSubnetGroup|DBClusterParameterGroup|GlobalCluster))$/;
 
 /**
  * Creates a local resource.

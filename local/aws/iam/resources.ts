@@ -9,7 +9,7 @@ export const iamResources: ResourceTypes<{
   readonly permissions: Pick<Permissions, 'attachToRole'>;
 }> = {
   'AWS::IAM::Role': [
-    'AssumeRolePolicyDocument Description ManagedPolicyArns Policies Tags',
+    'AssumeRolePolicyDocument Description ManagedPolicyArns Path Policies Tags',
     ({ logicalId, properties }, { stack, permissions }) => {
       const name = physicalName(stack, logicalId);
       for (const { PolicyDocument } of properties.Policies ?? []) {

@@ -47,6 +47,9 @@ it.each([
 
 /** Each would open another way out of the region, or into it. */
 it.each([
+  ['AWS::Backup::BackupVault', ['AccessPolicy', 'EncryptionKeyArn', 'LockConfiguration', 'Notifications']],
+  ['AWS::Backup::LogicallyAirGappedBackupVault', ['AccessPolicy', 'EncryptionKeyArn', 'MpaApprovalTeamArn']],
+  ['AWS::Backup::LogicallyAirGappedBackupVault', ['Notifications']],
   ['AWS::ApiGateway::RestApi', ['Body', 'BodyS3Location', 'Policy']],
   ['AWS::EC2::EIP', ['InstanceId']],
   ['AWS::EC2::FlowLog', ['LogDestination']],
@@ -86,6 +89,20 @@ describe('refuses a value that sends data out of the region, or allows access fr
     ['AWS::ApiGateway::RestApi', 'EndpointConfiguration.Types', undefined],
     ['AWS::ApiGateway::RestApi', 'EndpointConfiguration.Types', []],
     ['AWS::ApiGateway::Method', 'Integration.Type', 'HTTP_PROXY'],
+    ['AWS::Backup::BackupPlan', 'BackupPlan.BackupPlanRule.0', { CopyActions: [] }],
+    ['AWS::Backup::BackupPlan', 'BackupPlan', { ScanSettings: [] }],
+    [
+      'AWS::Backup::BackupPlan',
+      'BackupPlan.BackupPlanRule.0.TargetLogicallyAirGappedBackupVaultArn',
+      'arn:aws:backup:eu-central-1:999999999999:backup-vault:theirs',
+    ],
+    ['AWS::Backup::RestoreTestingSelection', 'RestoreMetadataOverrides', undefined],
+    ['AWS::Backup::RestoreTestingSelection', 'RestoreMetadataOverrides', { dbSubnetGroupName: 'x' }],
+    [
+      'AWS::Backup::RestoreTestingSelection',
+      'RestoreMetadataOverrides',
+      { dbSubnetGroupName: 'x', vpcSecurityGroupIds: 'x', port: '1' },
+    ],
     ['AWS::EC2::Route', 'DestinationCidrBlock', '10.99.0.0/16'],
     ['AWS::EC2::Subnet', 'MapPublicIpOnLaunch', true],
     ['AWS::EC2::Subnet', 'MapPublicIpOnLaunch', { Ref: 'Unknown' }],

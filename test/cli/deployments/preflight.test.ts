@@ -61,6 +61,7 @@ const template = {
     Address: { Type: 'AWS::EC2::EIP' },
     Cluster: { Type: 'AWS::RDS::DBCluster', Properties },
     Global: { Type: 'AWS::RDS::GlobalCluster' },
+    Plan: { Type: 'AWS::Backup::BackupPlan' },
     ...Object.fromEntries(
       ['a', 'b'].map((letter) => {
         const AvailabilityZone = `eu-central-1${letter}`;
@@ -100,6 +101,8 @@ const concurrency = (count: number) =>
   answering('lambda:GetAccountSettings', {
     AccountLimit: { ConcurrentExecutions: count, UnreservedConcurrentExecutions: count },
   });
+const backupOf = (ResourceTypeOptInPreference: Readonly<Record<string, boolean>>) =>
+  answering('backup:DescribeRegionSettings', { ResourceTypeOptInPreference });
 const regionIs = (RegionOptStatus: string) => answering('account:GetRegionOptStatus', { RegionOptStatus });
 const bootstrapped = (Value: string) => answering('ssm:GetParameter', { Parameter: { Value } });
 const planIs = (accountPlanType: string) => answering('freetier:GetAccountPlanState', { accountPlanType });
@@ -118,7 +121,7 @@ const three = { a: 'available', b: 'available', c: 'available' };
 const ready: Replies = {
   ...{ ...withoutStacks, ...zonesAre(three), ...offering('abc'), ...concurrency(1_000) },
   ...{ ...planIs('PAID'), ...quotaIs(5), ...used(0, 1) },
-  ...{ ...regionIs('ENABLED_BY_DEFAULT'), ...bootstrapped('30') },
+  ...{ ...regionIs('ENABLED_BY_DEFAULT'), ...bootstrapped('30'), ...backupOf({ Aurora: true }) },
   ...answering('sts:GetCallerIdentity', { Account: accountId }),
   ...answering('iam:GetRole', { Role: { Arn: 'arn:aws:iam::1:role/AWSServiceRoleForRDS' } }),
 };
@@ -207,6 +210,8 @@ it.each<[expected: string, text: string, Environment, Replies]>([
     refusing('freetier:GetAccountPlanState', 'AccessDenied'),
   ],
   ['failed lambda-concurrency', '--desired-value 1000 --', plain, concurrency(10)],
+  ['warning backup-opt-in', 'update-region-settings --resource', plain, backupOf({ Aurora: false })],
+  ['warning backup-opt-in', 'does not list Aurora in eu-central-1', plain, backupOf({ RDS: true })],
   ['failed elastic-ips', 'L-0263D0A3 --desired-value 6 --', plain, used(5, 1)],
   ['failed vpcs', '5 of 5 used, the deployment adds 1. Request', plain, used(0, 5)],
   [

@@ -62,6 +62,14 @@ const apis =
         ? { item: [{ name: 'wallet', endpointConfiguration: { types }, tags }] }
         : {},
     );
+const vault = arn('backup', region, `backup-vault:wallet-${name}-0123abcd-35-days`);
+const vaults = (...all: readonly object[]) =>
+  inRegion(region, {
+    BackupVaultList: all.map((each) => ({
+      ...{ BackupVaultName: vault.split(':').at(-1), BackupVaultArn: vault, Locked: true },
+      ...each,
+    })),
+  });
 const policies = (...names: readonly string[]) => ({ Policies: names.map((Name) => ({ Name })) });
 
 /** An account in which everything is where it should be. */
@@ -83,6 +91,8 @@ const clean: Replies = {
   'rds:DescribeGlobalClusters': () => result(globalOf(cluster, copy)),
   'rds:DescribeDBClusterSnapshots': inRegion(region, snapshotOf('manual')),
   'rds:DescribeDBClusterSnapshotAttributes': () => result(sharedWith()),
+  'backup:ListBackupVaults': vaults({}),
+  'backup:ListRestoreAccessBackupVaults': () => result({ RestoreAccessBackupVaults: [] }),
   'kms:DescribeKey': () => result({ KeyMetadata: { KeyId: '0123', MultiRegion: false } }),
   'secretsmanager:DescribeSecret': () => result({ ARN: secret }),
   'logs:DescribeAccountPolicies': () => result({ accountPolicies: [] }),
@@ -114,7 +124,7 @@ it('prints a page of Markdown without findings, and only reads, with the calls t
   expect(stdout).toMatch(new RegExp(`^# Residency of ${name}\\n\\nAWS account ${accountId}, on ${day} at `));
   expect(stdout).toContain(`Regions looked at: ${enabled.join(', ')}.\n`);
   const rows = stdout.split('\n').filter((line) => / \| ok \| [1-9]\d* \|/.test(line));
-  expect(rows).toHaveLength(9);
+  expect(rows).toHaveLength(10);
   expect(rows[0]).toBe(
     "| Resources with the environment's tags | all of these regions | ok | 6 | tag:GetResources |",
   );
@@ -132,6 +142,7 @@ it('prints a page of Markdown without findings, and only reads, with the calls t
 
 const foreign = arn('rds', outside, 'cluster:wallet');
 const bus = `arn:aws:events:${region}:999999999999:event-bus/a`;
+const door = `arn:aws:backup:${region}:999999999999:backup-vault:door`;
 const destination = arn('events', region, 'api-destination/a');
 it.each<[finding: string, Replies]>([
   [`${foreign} is in ${outside}`, { 'tagging:GetResources': tagged(outside, foreign) }],
@@ -166,6 +177,14 @@ it.each<[finding: string, Replies]>([
   [
     `${snapshot} is in ${outside}`,
     { 'rds:DescribeDBClusterSnapshots': inRegion(outside, snapshotOf('manual')) },
+  ],
+  [`${vault} is not locked`, { 'backup:ListBackupVaults': vaults({ Locked: false }) }],
+  [
+    `${vault} can be restored through ${door}`,
+    {
+      'backup:ListRestoreAccessBackupVaults': () =>
+        result({ RestoreAccessBackupVaults: [{ RestoreAccessBackupVaultArn: door }] }),
+    },
   ],
   [
     `${key} is a multi-Region key, with replicas in ${outside}`,
@@ -209,6 +228,7 @@ it.each<[finding: string, Replies]>([
 it("leaves another environment's resources in a shared account to its own evidence", async () => {
   const snapshots = inRegion(outside, snapshotOf('manual', taggedFor('another')));
   const others = {
+    'backup:ListBackupVaults': vaults({ BackupVaultName: 'wallet-another-1', Locked: false }),
     'rds:DescribeDBClusterSnapshots': snapshots,
     'apigateway:GET': apis(['EDGE'], { environment: 'a' }),
   };
