@@ -1,10 +1,18 @@
 /** Cleanup steps, run in reverse order. If one fails, the rest still run. */
 export class Cleanup {
   private readonly steps: (() => unknown)[] = [];
+  private readonly inner: Cleanup[] = [];
   private running: Promise<void> = Promise.resolve();
 
   add(step: () => unknown): void {
     this.steps.push(step);
+  }
+
+  /** A cleanup that runs before these steps, together with other nested ones. */
+  nested(): Cleanup {
+    const cleanup = new Cleanup();
+    this.inner.push(cleanup);
+    return cleanup;
   }
 
   /**
@@ -14,14 +22,18 @@ export class Cleanup {
    */
   run(): Promise<void> {
     this.running = this.running.finally(async () => {
-      const failures: unknown[] = [];
-      for (let step = this.steps.pop(); step; step = this.steps.pop()) {
-        await Promise.resolve()
+      const failures = new Set<unknown>();
+      const attempt = (step: () => unknown) =>
+        Promise.resolve()
           .then(step)
-          .catch((error) => failures.push(...(error instanceof AggregateError ? error.errors : [error])));
-      }
-      if (failures.length > 0)
-        throw new AggregateError(failures, failures.map((each) => (each as Error).message).join('\n'));
+          .catch((error) => {
+            for (const each of error instanceof AggregateError ? error.errors : [error]) failures.add(each);
+          });
+      await Promise.all(this.inner.map((each) => attempt(() => each.run())));
+      for (let step = this.steps.pop(); step; step = this.steps.pop()) await attempt(step);
+      if (failures.size === 0) return;
+      const all = [...failures];
+      throw new AggregateError(all, all.map((each) => (each as Error).message).join('\n'));
     });
     return this.running;
   }

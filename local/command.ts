@@ -14,6 +14,7 @@ import type * as start from './start';
 import { StartError } from './start-error';
 import { openState } from './state/lock';
 import type { StateFolder } from './state/paths';
+import { watchSources } from './watch';
 
 export interface CommandContext {
   /** Results. */
@@ -36,6 +37,7 @@ interface Options {
   readonly portOffset: Ports;
   readonly state?: string;
   readonly fresh?: true;
+  readonly watch?: true;
 }
 
 /**
@@ -63,6 +65,7 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
       'folder for data, logs and addresses; must contain nothing else (default: .local)',
     )
     .option('--fresh', 'delete stored data and synthesized stacks first')
+    .option('--watch', 'serve edits of the sources without a restart')
     .configureOutput({ writeOut: (text) => print(text.trimEnd()), writeErr: (text) => note(text.trimEnd()) })
     .exitOverride();
   const consumed = consumedByNpm(
@@ -126,6 +129,7 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
   const { signal } = ending;
   const { assemblyDirectory: assembly, outputsFile, logsDirectory } = state;
   const { environment: environments, portOffset: ports } = options;
+  const log = { step, problem: note };
   try {
     if (options.fresh) await removeData(state, signal, environments);
     const prepared = [
@@ -136,7 +140,7 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
     const { startLocal } = require('./start') as typeof start;
     await allSettledOrThrow(prepared);
     const local = await startLocal({
-      ...{ assembly, state, ports, signal, log: { step, problem: note } },
+      ...{ assembly, state, ports, signal, log },
       onFailure: (error) => ending.abort(error),
       ...(environments && { environments }),
     });
@@ -147,6 +151,7 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
     signal.throwIfAborted();
     step('ready');
     print(banner({ running: local.environments, sample, outputsFile, logsDirectory, projectRoot, ports }));
+    if (options.watch) watchSources({ local, assembly, root: projectRoot, log, signal });
     await once(signal, 'abort');
   } catch (error) {
     if (!signal.aborted) throw error;

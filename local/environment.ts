@@ -12,7 +12,7 @@ import { startEventSources } from './aws/lambda/event-sources';
 import { failed, type Runtime } from './aws/lambda/instance';
 import type { LocalCertificate } from './aws/rds/certificate';
 import type { Services } from './aws/services';
-import { Cleanup } from './cleanup';
+import type { Cleanup } from './cleanup';
 import { openLogs } from './logs';
 import { startPostgres } from './postgres/postgres';
 import { provideDatabaseFolder } from './restore';
@@ -28,7 +28,6 @@ export interface Shared {
   readonly signal: AbortSignal;
   /** Called if an environment cannot go on: its PostgreSQL has exited, or a log cannot be written. */
   readonly onFailure: (error: Error) => void;
-  readonly cleanup: Cleanup;
 }
 
 /** An environment whose logs are open, whose PostgreSQL is starting, and whose APIs have addresses. */
@@ -39,9 +38,14 @@ export type OpenedEnvironment = Awaited<ReturnType<typeof openEnvironment>>;
  * link to each other.
  *
  * @param portOf returns the port for an API's stage; 0: any free one
+ * @param cleanup stops the environment
  */
-export async function openEnvironment(stack: Stack, portOf: (stageName: string) => number, shared: Shared) {
-  const { state, log, signal, onFailure, cleanup } = shared;
+export async function openEnvironment(
+  stack: Stack,
+  portOf: (stageName: string) => number,
+  { state, log, signal, onFailure }: Shared,
+  cleanup: Cleanup,
+) {
   const { environment } = stack;
   const folder = state.environment(environment);
   for (const each of [folder.keysDirectory, folder.logsDirectory]) mkdirSync(each, { recursive: true });
@@ -80,9 +84,7 @@ export async function openEnvironment(stack: Stack, portOf: (stageName: string) 
   );
   const apis = await openApis(stack, portOf, cleanup);
   return {
-    ...{ stack, folder, logs, postgres, apis },
-    /** Stops before what the environments share. */
-    cleanup: new Cleanup(),
+    ...{ stack, folder, logs, postgres, apis, cleanup },
     /** Warnings of functions are no longer steps of the start. */
     started: () => {
       isStarting = false;

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { readAssembly, type Stack, servingStacks } from './assembly/manifest';
-import { createPermissions, type Decide } from './aws/iam/permissions';
+import { type Authorize, createPermissions, type Decide, type Permissions } from './aws/iam/permissions';
 import type { Runtime } from './aws/lambda/instance';
 import { localCertificate } from './aws/rds/certificate';
 import { startServices } from './aws/services';
 import { allSettledOrThrow, Cleanup } from './cleanup';
-import { openEnvironment, type Shared, startEnvironment } from './environment';
+import { type OpenedEnvironment, openEnvironment, type Shared, startEnvironment } from './environment';
 import { type Ports, portOf, receiverUrl, requireFreePorts } from './ports';
 import { StartError } from './start-error';
 import { writeJson } from './state/json';
@@ -28,7 +28,7 @@ export interface LocalOptions extends Pick<Shared, 'state' | 'log'> {
 
 /** Running environments. */
 export type Local = Awaited<ReturnType<typeof start>>;
-export type RunningEnvironment = Local['environments'][number];
+export type RunningEnvironment = Awaited<ReturnType<typeof startEnvironment>>;
 
 /**
  * Runs environments on this machine from the templates of their stacks.
@@ -45,8 +45,8 @@ export async function startLocal(options: LocalOptions): Promise<Local> {
   const stop = () => void cleanup.run().catch(() => undefined);
   signal.addEventListener('abort', stop);
   try {
-    const shared = { ...options, signal, cleanup, onFailure: (error: Error) => onFailure(error) };
-    const local = await start(options, shared);
+    const shared = { ...options, signal, onFailure: (error: Error) => onFailure(error) };
+    const local = await start(options, shared, cleanup);
     signal.throwIfAborted();
     onFailure = options.onFailure ?? (() => undefined);
     return local;
@@ -57,12 +57,16 @@ export async function startLocal(options: LocalOptions): Promise<Local> {
   }
 }
 
-async function start(options: LocalOptions, shared: Shared) {
+async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
   const { assembly, state, ports, runtime } = options;
-  const { signal, cleanup } = shared;
+  const { signal } = shared;
   const serving = servingStacks(readAssembly(assembly));
+  const positions = serving.map(({ environment }) => environment);
   const stacks = chosen(serving, options.environments);
-  const portIn = (stack: Stack) => (stageName: string) => portOf(stageName, serving.indexOf(stack), ports);
+  const portIn =
+    ({ environment }: Stack) =>
+    (stageName: string) =>
+      portOf(stageName, positions.indexOf(environment), ports);
   if (ports !== 'any') {
     const wanted = stacks.flatMap((stack) => ['api', 'dashboard'].map(portIn(stack)));
     await requireFreePorts(wanted, ports.offset);
@@ -73,27 +77,39 @@ async function start(options: LocalOptions, shared: Shared) {
   };
   removeAddresses();
 
-  const permissions = createPermissions(options.decide);
-  const opening = stacks.map((stack) => openEnvironment(stack, portIn(stack), shared));
-  const [certificate, services, opened] = await allSettledOrThrow([
+  /** Each environment's, by its name. */
+  const permissions = new Map<string, Permissions>();
+  const authorize: Authorize = (call) => {
+    for (const { authorize } of permissions.values()) {
+      const refusal = authorize(call);
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
+  };
+  const [certificate, services, all] = await allSettledOrThrow([
     localCertificate(state.certificatesDirectory),
-    startServices(cleanup, permissions.authorize),
-    allSettledOrThrow(opening),
+    startServices(cleanup, authorize),
+    allSettledOrThrow(stacks.map((stack) => openEnvironment(stack, portIn(stack), shared, cleanup.nested()))),
   ]);
-  cleanup.add(() => allSettledOrThrow(opened.map((each) => each.cleanup.run())));
   signal.throwIfAborted();
-  const parts = { permissions, services, certificate, runtime };
+  const opened = new Map(all.map((each) => [each.stack.environment, each]));
+
+  function startOpened(own: OpenedEnvironment): Promise<RunningEnvironment> {
+    const others = [...opened.values()].filter((other) => other !== own);
+    const ofOwn = createPermissions(options.decide);
+    permissions.set(own.stack.environment, ofOwn);
+    return startEnvironment(own, others, { permissions: ofOwn, services, certificate, runtime }, shared);
+  }
+
   const environments = await allSettledOrThrow(
-    opened.map((own) => {
-      const others = opened.filter((other) => other !== own);
-      const started = startEnvironment(own, others, parts, shared);
+    all.map((own) => {
+      const started = startOpened(own);
       started.catch(shared.onFailure);
       return started;
     }),
   );
-
   const outputs = Object.fromEntries(environments.map((each) => [each.stack.name, each.outputs]));
-  cleanup.add(removeAddresses);
+  cleanup.nested().add(removeAddresses);
   writeJson(state.endpointsFile, { ...services.endpoints, 'webhook-receiver': receiverUrl(ports) });
   writeJson(state.outputsFile, outputs);
   return {
@@ -102,10 +118,21 @@ async function start(options: LocalOptions, shared: Shared) {
     outputs,
     /** Of the AWS services, by their names in `endpoints.json`. */
     endpoints: services.endpoints,
+    functions: services.functions,
     /** Invokes a function by name or ARN. @throws (rejects) Error if it does not exist */
     invoke: async (nameOrArn: string, event: unknown) => services.functions.find(nameOrArn).invoke(event),
     /** By environment name. */
     postgres: Object.fromEntries(environments.map((each) => [each.stack.environment, each.postgres])),
+    /** Starts one environment again from another template. Its data and messages stay. */
+    async restart(stack: Stack): Promise<void> {
+      const { cleanup, folder } = opened.get(stack.environment) as OpenedEnvironment;
+      await cleanup.run();
+      services.queues.release(folder.messagesFile);
+      const own = await openEnvironment(stack, portIn(stack), shared, cleanup);
+      opened.set(stack.environment, own);
+      outputs[stack.name] = (await startOpened(own)).outputs;
+      writeJson(state.outputsFile, outputs);
+    },
     /** Completes running requests, then stops everything; a second call waits for the first. */
     stop: () => cleanup.run(),
   };

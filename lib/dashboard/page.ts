@@ -23,11 +23,12 @@ let built: DashboardPage | undefined;
 
 /** Built on first use, once in a process. @throws Error with esbuild's errors */
 export function dashboardPage(): DashboardPage {
-  built ??= build();
+  built ??= buildPage();
   return built;
 }
 
-function build(): DashboardPage {
+/** Builds it anew. */
+export function buildPage(): DashboardPage {
   const absWorkingDir = resolve(__dirname, '../../dashboard');
   const { outputFiles } = buildSync({
     absWorkingDir,

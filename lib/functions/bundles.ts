@@ -89,12 +89,15 @@ export class BundledCode extends Code {
 const built = new Map<DatabaseAccess, ReadonlyMap<string, Uint8Array>>();
 
 function build(access: DatabaseAccess): ReadonlyMap<string, Uint8Array> {
-  const entryPoints = handlerNames().map((name) => [`${name}/index`, `lambda/${name}/handler.ts`]);
-  const { outputFiles } = buildSync({
-    ...bundlingFor(access),
-    entryPoints: Object.fromEntries(entryPoints),
-    outdir: 'bundles',
-    write: false,
-  });
+  const { outputFiles } = buildSync(handlerBuild(access, handlerNames()));
   return new Map(outputFiles.map((file) => [basename(dirname(file.path)), file.contents]));
 }
+
+/** esbuild's options for these handlers, each as `bundles/NAME/index.js`. */
+export const handlerBuild = (access: DatabaseAccess, names: readonly string[]) =>
+  ({
+    ...bundlingFor(access),
+    entryPoints: Object.fromEntries(names.map((name) => [`${name}/index`, `lambda/${name}/handler.ts`])),
+    outdir: 'bundles',
+    write: false,
+  }) as const;

@@ -19,6 +19,9 @@ export const sources = [
   'node_modules/.package-lock.json',
 ] as const;
 
+/** In an assembly: the digest of its sources. */
+export const digestFile = (directory: string): string => join(directory, 'sources.sha256');
+
 export interface AssemblyCacheOptions {
   /** The assembly's folder. Not for concurrent use. */
   readonly directory: string;
@@ -38,7 +41,7 @@ export interface AssemblyCacheOptions {
 export async function provideAssembly(options: AssemblyCacheOptions): Promise<void> {
   const { directory, signal, onStep = () => undefined, root = projectRoot } = options;
   const digest = digestOfSources(root);
-  const stored = join(directory, 'sources.sha256');
+  const stored = digestFile(directory);
   if (existsSync(stored) && readFileSync(stored, 'utf8') === digest) {
     return onStep('The synthesized stacks are up to date');
   }
@@ -47,7 +50,7 @@ export async function provideAssembly(options: AssemblyCacheOptions): Promise<vo
   try {
     await synthesize(unfinished, signal, root);
     // If sources changed meanwhile, the assembly may contain only some of the changes.
-    if (digestOfSources(root) === digest) writeFileSync(join(unfinished, 'sources.sha256'), digest);
+    if (digestOfSources(root) === digest) writeFileSync(digestFile(unfinished), digest);
     rmSync(directory, { recursive: true, force: true });
     renameSync(unfinished, directory);
   } finally {

@@ -16,9 +16,10 @@ export type Services = Awaited<ReturnType<typeof startServices>>;
 export async function startServices(cleanup: Cleanup, authorize: Authorize) {
   /** Clusters with the Data API, by ARN, and their default database. */
   const clusters = new Map<string, Pick<DatabaseTarget, 'host' | 'port' | 'database'>>();
-  const functions: StackFunction[] = [];
+  /** By ARN. */
+  const functions = new Map<string, StackFunction>();
   const findFunction = (nameOrArn: string) =>
-    functions.find(({ name, arn }) => name === nameOrArn || arn === nameOrArn);
+    functions.get(nameOrArn) ?? [...functions.values()].find(({ name }) => name === nameOrArn);
   const keys = createKms(authorize);
   const secrets = createSecretsManager(authorize);
   const dataApi = createDataApi({
@@ -62,7 +63,8 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
     secrets,
     clusters,
     functions: {
-      add: (added: StackFunction) => void functions.push(added),
+      all: () => [...functions.values()],
+      add: (added: StackFunction) => void functions.set(added.arn, added),
       /** By name or ARN. @throws Error if it does not exist */
       find(nameOrArn: string): StackFunction {
         const found = findFunction(nameOrArn);

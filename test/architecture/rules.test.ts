@@ -16,10 +16,10 @@ interface Rule {
 /** What each program imports of the project. The three programs share files and `domain`. */
 const permitted: readonly (readonly [of: RegExp, imports: RegExp])[] = [
   [/^\.ci\//, /^(\.ci|cli|domain)\/|^lib\/environments$/],
-  [/^bin\/(account|app|guardrails)\.ts$/, /^(bin|domain|lib)\//],
+  [/^bin\/(account|app|bundles|guardrails)\.ts$/, /^(bin|domain|lib)\//],
   [/^bin\/local\.ts$/, /^(bin|domain|local)\//],
   [/^bin\/wallet\.ts$/, /^(bin|domain|cli)\//],
-  [/^bin\/(?!(account|app|guardrails|local|wallet)\.ts$)/, /^(bin|domain)\//],
+  [/^bin\/(?!(account|app|bundles|guardrails|local|wallet)\.ts$)/, /^(bin|domain)\//],
   [/^cli\//, /^(cli|domain)\/|^lib\/environments$/],
   [/^dashboard\//, /^(dashboard|domain)\//],
   [/^domain\//, /^domain\//],

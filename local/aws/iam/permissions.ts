@@ -54,7 +54,7 @@ export const decideAccess: Decide = (request, { ofRoles, ofResources }) => {
 export type Permissions = ReturnType<typeof createPermissions>;
 
 /**
- * The permissions of the local account. A function may do only what the policies of its role and of the resource allow.
+ * The permissions of one environment. A function may do only what the policies of its role and of the resource allow.
  * Any other access key is an administrator's.
  */
 export function createPermissions(decide = decideAccess) {
@@ -66,7 +66,8 @@ export function createPermissions(decide = decideAccess) {
     (policies: Map<string, readonly Statement[]>) => (arn: string, document: unknown, where: string) =>
       void policies.set(arn, [...(policies.get(arn) ?? []), ...readPolicy(document, where)]);
 
-  const authorizePrincipal = (request: AccessRequest) => decide(request, { ofRoles, ofResources });
+  const policies = { ofRoles, ofResources };
+  const authorizePrincipal = (request: AccessRequest) => decide(request, policies);
 
   /** Like `authorize`, for Lambda itself acting with a function's role. Assumes TLS, as at AWS. */
   const authorizeRole = (

@@ -28,26 +28,29 @@ export interface LocalFunctionOptions extends Code {
   readonly runtime?: Runtime | undefined;
 }
 
+/** The template's code and variables. */
+export type FunctionCode = Pick<Code, 'bundleDirectory' | 'variables'>;
+
 export type LocalFunction = ReturnType<typeof startFunction>;
 
 /** A local Lambda function, run by a pool of instances. */
 export function startFunction(options: LocalFunctionOptions) {
   const { name, region, timeoutSeconds, memoryMiB, onLog, runtime = startProcess } = options;
   const arn = `arn:aws:lambda:${region}:${LOCAL_ACCOUNT_ID}:function:${name}`;
-  const bundleDirectory = resolvePath(options.bundleDirectory);
-  const variables = {
+  const ownVariables = {
     // Those that the bundles read, of
     // https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
     AWS_REGION: region,
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     AWS_LAMBDA_FUNCTION_NAME: name,
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
-    LAMBDA_TASK_ROOT: bundleDirectory,
     PATH: '/usr/local/bin:/usr/bin:/bin',
     TZ: 'UTC',
     _HANDLER: options.handler,
-    ...options.variables,
   };
+  let code: FunctionCode = options;
+  /** Counts the codes that it has had. */
+  let version = 0;
   const instances = new Set<Instance>();
   const idle = new Set<Instance>();
   const waiting: (() => void)[] = [];
@@ -57,6 +60,11 @@ export function startFunction(options: LocalFunctionOptions) {
   const stopping = new AbortController();
   const { signal } = stopping;
 
+  function endIdle(): void {
+    for (const instance of idle) instance.kill();
+    idle.clear();
+  }
+
   async function invoke(event: unknown): Promise<InvocationResult> {
     const json = JSON.stringify(event ?? null);
     if (Buffer.byteLength(json) > payloadLimit) {
@@ -65,11 +73,14 @@ export function startFunction(options: LocalFunctionOptions) {
     while (invocations >= maxInstances) await new Promise<void>((resume) => waiting.push(resume));
     invocations += 1;
     try {
+      const loaded = version;
       const instance = await acquire();
       if ('ok' in instance) return instance;
       const result = await runWithTimeout(instance, json);
-      if (instance.isAlive()) idle.add(instance);
-      else if (!result.ok && !signal.aborted) onLog(result.errorMessage);
+      if (instance.isAlive()) {
+        if (loaded === version) idle.add(instance);
+        else instance.kill();
+      } else if (!result.ok && !signal.aborted) onLog(result.errorMessage);
       return result;
     } finally {
       invocations -= 1;
@@ -85,6 +96,8 @@ export function startFunction(options: LocalFunctionOptions) {
       idle.delete(warm);
       return warm;
     }
+    const bundleDirectory = resolvePath(code.bundleDirectory);
+    const variables = { ...ownVariables, LAMBDA_TASK_ROOT: bundleDirectory, ...code.variables };
     const instance = await runtime({ bundleDirectory, variables, memoryMiB, onLog, signal });
     if ('ok' in instance) return instance;
     instances.add(instance);
@@ -133,9 +146,13 @@ export function startFunction(options: LocalFunctionOptions) {
       reserved += count;
       maxInstances = Math.max(maxInstances, reserved);
     },
-    endIdle() {
-      for (const instance of idle) instance.kill();
-      idle.clear();
+    endIdle,
+    code: () => code,
+    /** Replaces the code; running invocations complete with the old one. */
+    use(next: FunctionCode): void {
+      code = next;
+      version += 1;
+      endIdle();
     },
     /** Kills every instance; running, waiting and later invocations fail. */
     async stop() {

@@ -100,7 +100,16 @@ export async function startQueues(authorize: Authorize = allowEverything) {
     );
   }
 
-  const kept: (() => unknown)[] = [];
+  /** Saves and deletes the queues of a file, by its name. */
+  const kept = new Map<string, () => void>();
+
+  /** Deletes the queues that are kept in a file, after saving their messages to it. */
+  function release(file: string): void {
+    const saveQueues = kept.get(file);
+    kept.delete(file);
+    saveQueues?.();
+  }
+
   return {
     /** Endpoint for AWS SDKs. */
     url,
@@ -134,13 +143,17 @@ export async function startQueues(authorize: Authorize = allowEverything) {
         store.getQueueByName(queue)?.enqueue(SqsStore.createMessage(body, attributes, delaySeconds));
       }
       rmSync(file, { force: true });
-      kept.push(() => mayWrite() && save(file, names.flatMap(messagesOf)));
+      kept.set(file, () => {
+        if (mayWrite()) save(file, names.flatMap(messagesOf));
+        for (const name of names) store.deleteQueue(store.getQueueByName(name)?.url ?? '');
+      });
     },
     /** Refuses further messages, then saves what was accepted. */
     async stop(): Promise<void> {
       await app.close();
-      await allSettledOrThrow(kept.splice(0).map(async (saveQueues) => saveQueues()));
+      await allSettledOrThrow([...kept.keys()].map(async (file) => release(file)));
     },
+    release,
   };
 }
 

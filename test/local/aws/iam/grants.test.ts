@@ -26,23 +26,22 @@ interface Grant {
   readonly statement: Statement;
 }
 
-/** Each distinct request. */
-const requests = new Map<string, AccessRequest>();
-let policies: Policies;
+/** Each distinct request, with the policies of its environment. */
+const requests = new Map<string, { readonly request: AccessRequest; readonly policies: Policies }>();
 let withheld: Grant | undefined;
 /** Since a grant is withheld. */
 let refusals: string[] = [];
 
-const decide: Decide = (request, all) => {
-  policies = all;
-  requests.set(JSON.stringify(request), request);
-  const refusal = decideAccess(request, withheld ? without(withheld) : all);
+const decide: Decide = (request, policies) => {
+  requests.set(JSON.stringify(request), { request, policies });
+  const refusal = decideAccess(request, withheld ? without(withheld, policies) : policies);
   if (refusal !== undefined) refusals.push(refusal);
   return refusal;
 };
 
 function grants(): readonly Grant[] {
-  const all = [...policies.ofRoles, ...policies.ofResources];
+  const environments = new Set([...requests.values()].map(({ policies }) => policies));
+  const all = [...environments].flatMap(({ ofRoles, ofResources }) => [...ofRoles, ...ofResources]);
   return all.flatMap(([arn, statements]) =>
     statements
       .filter(({ effect }) => effect === 'Allow')
@@ -50,13 +49,15 @@ function grants(): readonly Grant[] {
   );
 }
 
-function without({ arn, action, statement }: Grant): Policies {
+function without({ arn, action, statement }: Grant, policies: Policies): Policies {
   const changed = { ...statement, actions: statement.actions.filter((each) => each !== action) };
   const remaining = (all: Policies['ofRoles']) =>
-    new Map(all).set(
-      arn,
-      (all.get(arn) ?? []).map((each) => (each === statement ? changed : each)),
-    );
+    !all.has(arn)
+      ? all
+      : new Map(all).set(
+          arn,
+          (all.get(arn) ?? []).map((each) => (each === statement ? changed : each)),
+        );
   return { ofRoles: remaining(policies.ofRoles), ofResources: remaining(policies.ofResources) };
 }
 
@@ -67,8 +68,9 @@ function withhold(grant?: Grant): void {
 
 /** The distinct requests that are denied, optionally without a grant. */
 function refused(missing?: Grant): readonly string[] {
-  const remaining = missing ? without(missing) : policies;
-  return [...requests.values()].flatMap((request) => decideAccess(request, remaining) ?? []);
+  return [...requests.values()].flatMap(({ request, policies }) => {
+    return decideAccess(request, missing ? without(missing, policies) : policies) ?? [];
+  });
 }
 
 beforeAll(async () => {
@@ -92,7 +94,9 @@ async function withholdOnce(role: string, action: string): Promise<void> {
 }
 
 const called = (role: string, action: string) =>
-  [...requests.values()].some((each) => each.principal?.includes(role) && each.action === action);
+  [...requests.values()].some(
+    ({ request: each }) => each.principal?.includes(role) && each.action === action,
+  );
 
 const logged = (name: string, text: RegExp) => {
   const logs = join(state.directory, 'logs', name);

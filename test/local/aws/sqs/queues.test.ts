@@ -38,10 +38,7 @@ async function keep(file: string, name: string) {
       const input = { QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
       return (await sqs.send(new ReceiveMessageCommand(input))).Messages ?? [];
     },
-    async stop() {
-      await server.stop();
-      sqs.destroy();
-    },
+    stop: () => server.stop().finally(() => sqs.destroy()),
   };
 }
 
@@ -95,9 +92,8 @@ it('says where messages are that it cannot save, and asks nothing else of a dama
   rmSync(dirname(refuge), { recursive: true });
   const file = join(folder(), 'messages.json');
   writeFileSync(file, '[{"bo');
-  await expect(keep(file, 'damaged')).rejects.toThrow(
-    /messages.json is damaged.*no other data depends on it/,
-  );
+  const load = () => queues.server.keep(file, [], () => true);
+  expect(load).toThrow(/messages.json is damaged.*no other data depends on it/);
   expect(readFileSync(file, 'utf8')).toBe('[{"bo');
 });
 
