@@ -24,8 +24,8 @@ const shared = {
 /** @type {import('jest').Config} */
 module.exports = {
   reporters: ['default', '<rootDir>/test/jest/closing-line.js'],
-  // The first end-to-end test waits for the environments, on busy machines too.
-  testTimeout: 60_000,
+  // Ends a test that hangs, and measures nothing: many times what any takes beside other load, so that none has its own.
+  testTimeout: 600_000,
   // One more than the cores of a small machine, because many tests wait for processes.
   maxWorkers: 3,
   // The CDK retains memory of every stack: replaces large workers.

@@ -16,7 +16,7 @@ export const statefulTypes: Readonly<Record<string, StatefulType>> = {
   'AWS::EC2::EIP': {
     fixed: ['Address', 'Domain', 'PublicIpv4Pool'],
     remedy:
-      'Webhooks would come from another address than receivers allow. Undo the change. To use another address on purpose: "Keeping the address" in docs/runbook.md.',
+      'Webhooks would come from another address than receivers allow. Undo the change. To use another address on purpose: "Keeping the address" in docs/runbook/planned-work.md.',
   },
   'AWS::RDS::DBCluster': {
     fixed: [
@@ -34,12 +34,12 @@ export const statefulTypes: Readonly<Record<string, StatefulType>> = {
       'StorageEncrypted',
     ],
     remedy:
-      'Without `database.restoreFrom` in its row the new cluster would be empty: undo the change, or restore as in docs/runbook.md#restore-to-a-point-in-time.',
+      'Without `database.restoreFrom` in its row the new cluster would be empty: undo the change, or restore as in docs/runbook/emergencies.md#restore-to-a-point-in-time.',
   },
   'AWS::RDS::GlobalCluster': {
     fixed: ['Engine', 'GlobalClusterIdentifier', 'SourceDBClusterIdentifier', 'StorageEncrypted'],
     remedy:
-      'The replica in the other region would be lost. Undo the change, but for a restore: docs/runbook.md#restore-to-a-point-in-time.',
+      'The replica in the other region would be lost. Undo the change, but for a restore: docs/runbook/emergencies.md#restore-to-a-point-in-time.',
   },
   'AWS::Backup::LogicallyAirGappedBackupVault': {
     fixed: ['BackupVaultName', 'EncryptionKeyArn', 'MaxRetentionDays', 'MinRetentionDays'],

@@ -90,7 +90,8 @@ async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: 
     .catch((error) => {
       if (signal.aborted) throw new CommandFailed(`${whereItStands(progress)} Go on: ${target.paste(again)}`);
       if (!(error instanceof CommandFailed)) throw error;
-      const next = 'See "If a move fails" in docs/runbook.md; the same command continues the move.';
+      const next =
+        'See "If a move fails" in docs/runbook/emergencies.md; the same command continues the move.';
       throw new CommandFailed(error.message, [error.remedy, next].filter(Boolean).join(' '));
     })
     .finally(forget);

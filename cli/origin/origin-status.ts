@@ -78,7 +78,7 @@ async function readStatus(target: Target, attempt: Tolerant) {
       ),
     attempt(() => requireElasticIp(clients, stack ? addressAt(stack) : address)),
   ]);
-  const inUse = `webhooks come from the reserve address ${stack?.reserveAddress}, not from ${stack?.address}: "A zone is gone" in docs/runbook.md`;
+  const inUse = `webhooks come from the reserve address ${stack?.reserveAddress}, not from ${stack?.address}: "A zone is gone" in docs/runbook/emergencies.md`;
   return {
     environment: name,
     stack: stackId,

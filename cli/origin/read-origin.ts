@@ -96,7 +96,7 @@ export async function requireElasticIp({ ec2, target }: OriginClients, address: 
   if (Addresses?.[0]?.AllocationId) return;
   throw new CommandFailed(
     `The account has no Elastic IP ${address} in ${target.environment.region}: it was released or moved to another account.`,
-    'Find it first: "Keeping the address" in docs/runbook.md.',
+    'Find it first: "Keeping the address" in docs/runbook/planned-work.md.',
   );
 }
 

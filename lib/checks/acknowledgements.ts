@@ -138,7 +138,7 @@ const acknowledgements = {
   },
   databaseSecret: {
     'AwsSolutions-SMG4 SecretsManagerRotationEnabled':
-      'The password is random, read by one role, and never typed. Scheduled rotation needs a function that may change every password, and the API would fail to sign in between the change of the password and that of the secret. An operator changes it when there is cause: docs/runbook.md#changing-a-database-password',
+      'The password is random, read by one role, and never typed. Scheduled rotation needs a function that may change every password, and the API would fail to sign in between the change of the password and that of the secret. An operator changes it when there is cause: docs/runbook/planned-work.md#changing-a-database-password',
   },
 
   // Queues and logs

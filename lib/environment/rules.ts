@@ -77,7 +77,7 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
   'standby.globalClusterIdentifier': ({ standby, database }) =>
     database &&
     standby?.globalClusterIdentifier.endsWith(restoreSuffix(database)) === false &&
-    `Append "${restoreSuffix(database)}": the restored cluster needs a new standby, docs/runbook.md#restore-to-a-point-in-time.`,
+    `Append "${restoreSuffix(database)}": the restored cluster needs a new standby, docs/runbook/emergencies.md#restore-to-a-point-in-time.`,
 };
 
 /** No two of these have the same value, in one row or in two. */

@@ -77,7 +77,7 @@ const standby = object({
   /** As many zones as the environment has. */
   zones,
   vpcCidr,
-  /** The Aurora Global Database of both clusters. Never change it, except for a restore: docs/runbook.md#restore-to-a-point-in-time. */
+  /** The Aurora Global Database of both clusters. Never change it, except for a restore: docs/runbook/emergencies.md#restore-to-a-point-in-time. */
   globalClusterIdentifier: rdsName,
   /** Database instances. The replica needs none; promotion needs one, or as many as serve. @default 0 */
   instances: optional(number(0, 16)),
@@ -85,7 +85,7 @@ const standby = object({
 
 /**
  * Point-in-time restore: where the data comes from. A change replaces the cluster and retains the old one
- * (docs/runbook.md#restore-to-a-point-in-time). Never remove it: CloudFormation would replace the cluster with an empty one.
+ * (docs/runbook/emergencies.md#restore-to-a-point-in-time). Never remove it: CloudFormation would replace the cluster with an empty one.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-dbcluster.html
  */
 const restoreFrom = object({
@@ -191,7 +191,7 @@ export const schema = object({
     (value) => /^https:\/\/\S+[^/]$/.test(value) && URL.canParse(value),
     'Give an https URL without a trailing slash.',
   ),
-  /** Labels of the KMS keys, by month. The first signs, all verify: docs/runbook.md#rotating-a-signing-key. */
+  /** Labels of the KMS keys, by month. The first signs, all verify: docs/runbook/planned-work.md#rotating-a-signing-key. */
   signingKeyLabels: object({ accessToken: labels, userAction: labels }),
   /** Maximum accepted time from `iat` to `exp` of an access token. @default 1440, a day */
   accessTokenMinutes: optional(number(5, 10_080)),
@@ -204,7 +204,7 @@ export const schema = object({
    * https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-byoip.html
    */
   publicIpv4Pool: optional(text(/^ipv4pool-ec2-[0-9a-f]{8,17}$/, 'Give the id of the pool, ipv4pool-ec2-….')),
-  /** A second Elastic IP, published from the start, used in an emergency only: docs/runbook.md#a-zone-is-gone. @default - none */
+  /** A second Elastic IP, published from the start, used in an emergency only: docs/runbook/emergencies.md#a-zone-is-gone. @default - none */
   webhookOrigin: optional(object({ reserve: flag, adoptedReserve: optional(adoptedElasticIp) })),
   /** For trials: deleting the stack deletes everything, the Elastic IP too. No access logs. @default false */
   disposable: optional(flag),

@@ -37,7 +37,7 @@ export interface Watched {
   readonly webhookOrigin: WebhookOrigin;
 }
 
-/** Every alarm of a region that serves: what docs/runbook.md has a heading for. */
+/** Every alarm of a region that serves: what docs/runbook.md has a line for. */
 export const alarmTable = (watched: Watched, logMetrics: LogMetrics): readonly AlarmRow[] => [
   ...apiAlarms(watched, logMetrics),
   ...functionAlarms(watched),
@@ -253,7 +253,7 @@ export const standbyReplication = (clusterIdentifier: string, sourceRegion: stri
   }),
   threshold: 30_000,
   evaluationPeriods: 3,
-  // Replication may have stopped. docs/runbook.md says what to do if it never reports without instances.
+  // Replication may have stopped. docs/runbook/alarms.md says what to do if it never reports without instances.
   treatMissingData: BREACHING,
 });
 

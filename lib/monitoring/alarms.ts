@@ -24,7 +24,7 @@ export interface AlarmRow
   readonly name: string;
   /** What has happened, as a sentence for the person on call. */
   readonly description: string;
-  /** Anchor of the instructions in `docs/runbook.md`, and title of the graph that all its alarms share. @default - the name */
+  /** Anchor in `docs/runbook.md`, which leads to the instructions, and title of the graph that all its alarms share. @default - the name */
   readonly runbookAnchor?: string;
   readonly metric: Metric | MathExpression;
   readonly evaluationPeriods?: number;

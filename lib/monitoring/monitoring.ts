@@ -77,7 +77,7 @@ interface Graph {
 }
 
 /**
- * The environment in CloudWatch's console: the state of its alarms, a graph for each heading of the runbook that they name, and
+ * The environment in CloudWatch's console: the state of its alarms, a graph for each section of the runbook that they name, and
  * `others`. Dashboards are global in an account: docs/decisions/residency-checks.md lists the permitted content.
  *
  * @returns its address
@@ -95,7 +95,7 @@ function addCloudWatchDashboard(
     periodOverride: PeriodOverride.INHERIT,
   });
   withStableLogicalId(dashboard, 'MonitoringDashboard');
-  const markdown = `# ${stackName}\nThe stack's next deployment undoes changes made here. Begin with \`docs/runbook.md#looking-at-an-environment\`; graphs have the names of its headings, and the thresholds of alarms as lines.`;
+  const markdown = `# ${stackName}\nThe stack's next deployment undoes changes made here. Begin with \`docs/runbook.md#looking-at-an-environment\`; graphs have the names of its sections, and the thresholds of alarms as lines.`;
   // By name, since a conditional alarm may not exist.
   const states = alarms.map(({ name }) => Alarm.fromAlarmName(scope, name, `${stackName}-${name}`));
   // Units of the grid, 24 wide: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html

@@ -34,7 +34,7 @@ const gateway = (metric: string, statistic = 'Sum') =>
 const attached = 'if WebhookOriginIsAttached';
 
 /**
- * Every alarm of a serving stack with a service level agreement, by hand from docs/runbook.md#alarms: metric or expression, threshold,
+ * Every alarm of a serving stack with a service level agreement, by hand from docs/runbook/alarms.md: metric or expression, threshold,
  * periods; breaching if data is missing; if a condition holds. Then the metrics of the expression.
  */
 const promised: Readonly<Record<string, readonly string[]>> = {

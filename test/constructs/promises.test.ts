@@ -80,7 +80,7 @@ const promises: readonly Promise[] = [
   ['AWS::EC2::EIP WebhookOriginElasticIp', 'README.md: retained when the stack is deleted', () => outlives],
   ['AWS::EC2::NatGateway WebhookOrigin', 'docs/decisions/webhook-origin.md', () => ({})],
   ['AWS::EC2::InternetGateway Network', 'docs/decisions/webhook-origin.md', () => ({})],
-  ['AWS::EC2::FlowLog Network', 'docs/runbook.md: flow log', () => ({ TrafficType: 'ALL' })],
+  ['AWS::EC2::FlowLog Network', 'docs/runbook/alarms.md: flow log', () => ({ TrafficType: 'ALL' })],
   [
     'AWS::EC2::VPCEndpoint SchemaMigration',
     'docs/decisions/database-access.md',
@@ -112,7 +112,7 @@ const promises: readonly Promise[] = [
   ],
   [
     'AWS::RDS::DBInstance DatabaseReader',
-    'docs/runbook.md: Aurora promotes the reader',
+    'docs/runbook/emergencies.md: Aurora promotes the reader',
     (row, isStandby) => ({
       ...{ AutoMinorVersionUpgrade: false, PubliclyAccessible: false, PromotionTier: 1 },
       ...protectedWith(row, isStandby),
@@ -131,12 +131,12 @@ const promises: readonly Promise[] = [
   ['AWS::RDS::DBSubnetGroup Database', 'docs/decisions/database-access.md', protectedWith],
   [
     'AWS::SecretsManager::Secret DatabaseMasterSecret',
-    'docs/runbook.md: Changing a database password',
+    'docs/runbook/planned-work.md: Changing a database password',
     (row, isStandby) => ({ ...passwords(30), ...protectedWith(row, isStandby) }),
   ],
   [
     'AWS::SecretsManager::Secret Secret',
-    'docs/runbook.md: Changing a database password',
+    'docs/runbook/planned-work.md: Changing a database password',
     () => ({ ...passwords(40), ...with_('Delete') }),
   ],
   [
@@ -171,7 +171,7 @@ const promises: readonly Promise[] = [
   ],
   [
     'AWS::Backup::BackupVault AirGappedBackups',
-    'docs/runbook.md: and the one for temporary backups',
+    'docs/runbook/planned-work.md: and the one for temporary backups',
     () => outlives,
   ],
   [
@@ -186,7 +186,7 @@ const promises: readonly Promise[] = [
   ['AWS::Backup::BackupSelection AirGappedBackups', 'docs/decisions/air-gapped-backups.md', () => ({})],
   [
     'AWS::Backup::RestoreTestingPlan AirGappedBackups',
-    'docs/runbook.md: Every three days',
+    'docs/runbook/alarms.md: Every three days',
     () => ({ ScheduleExpression: 'cron(0 8 1/3 * ? *)', StartWindowHours: 1 }),
   ],
   [
@@ -202,12 +202,12 @@ const promises: readonly Promise[] = [
   ],
   [
     'AWS::SQS::Queue WebhookDeliveryDeadLetterQueue',
-    'docs/runbook.md: 14 days',
+    'docs/runbook/alarms.md: 14 days',
     () => ({ ...queue, MaximumMessageSize: 256 * 1_024 }),
   ],
   [
     'AWS::SQS::Queue WebhookEventsQueue',
-    'docs/runbook.md: crashed their function a thousand times',
+    'docs/runbook/alarms.md: crashed their function a thousand times',
     source('WebhookEventsDeadLetterQueue', 45),
   ],
   [
@@ -245,7 +245,7 @@ const promises: readonly Promise[] = [
   ],
   [
     'AWS::WAFv2::WebACL Api',
-    'docs/runbook.md: more than 2,000 requests in five minutes',
+    'docs/runbook/alarms.md: more than 2,000 requests in five minutes',
     () => ({
       ...{ Scope: 'REGIONAL', DefaultAction: { Allow: {} } },
       Rules: [
@@ -263,7 +263,7 @@ const promises: readonly Promise[] = [
   ],
   [
     'AWS::WAFv2::LoggingConfiguration Api',
-    'docs/runbook.md: terminatingRuleId',
+    'docs/runbook/alarms.md: terminatingRuleId',
     () => ({
       LoggingFilter: {
         DefaultBehavior: 'DROP',
@@ -295,7 +295,11 @@ const promises: readonly Promise[] = [
   ['AWS::Events::Rule Probe', 'docs/decisions/probe.md: five minutes', schedule('rate(5 minutes)', 0, 300)],
   ['AWS::Lambda::Function WebhooksPurgeExpired', 'docs/decisions/webhook-delivery.md', lambda(300)],
   ['AWS::Lambda::Function DashboardServeDashboard', 'docs/decisions/dashboard.md', lambda(5, 256)],
-  ['AWS::Lambda::Function SchemaMigrationMigrateSchema', 'docs/runbook.md: eight minutes', lambda(14 * 60)],
+  [
+    'AWS::Lambda::Function SchemaMigrationMigrateSchema',
+    'docs/runbook/planned-work.md: eight minutes',
+    lambda(14 * 60),
+  ],
   [
     'AWS::Lambda::Function SchemaMigrationProvider',
     'lib/functions/deployment-provider.ts: 15 minutes',
@@ -314,10 +318,10 @@ const promises: readonly Promise[] = [
     'docs/decisions/webhook-delivery.md', // A database that may pause is woken once a day.
     ({ database }) => schedule(database.pauseAfterMinutes ? 'cron(17 3 * * ? *)' : 'cron(17 * * * ? *)')(),
   ],
-  ['AWS::Events::Rule \\w+KeepActive', 'docs/runbook.md: daily event', schedule('rate(1 day)')],
+  ['AWS::Events::Rule \\w+KeepActive', 'docs/runbook/alarms.md: daily event', schedule('rate(1 day)')],
 
   ['AWS::Logs::LogGroup (Api|Dashboard)AccessLog', 'docs/decisions/api.md', keptLog],
-  ['AWS::Logs::LogGroup ApiWebAclLog', 'docs/runbook.md: aws-waf-logs-wallet', keptLog],
+  ['AWS::Logs::LogGroup ApiWebAclLog', 'docs/runbook/alarms.md: aws-waf-logs-wallet', keptLog],
   [
     'AWS::Logs::LogGroup DatabaseLog',
     'lib/environments.ts: logRetentionDays',

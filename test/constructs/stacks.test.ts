@@ -83,9 +83,12 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
   it('has closed security groups, except for webhook delivery', () => {
     for (const { logicalId, Properties } of stack.all('AWS::EC2::SecurityGroup')) {
       if (logicalId.startsWith('WebhooksEgress')) continue;
-      expect(Properties.SecurityGroupEgress).toHaveLength(1);
-      const [{ CidrIp, DestinationSecurityGroupId }] = Properties.SecurityGroupEgress;
-      expect(CidrIp ?? DestinationSecurityGroupId['Fn::GetAtt'][1]).toMatch(/^(127\.0\.0\.1\/32|GroupId)$/);
+      const targets = Properties.SecurityGroupEgress.map(
+        ({ CidrIp, DestinationSecurityGroupId }: Json) =>
+          CidrIp ?? DestinationSecurityGroupId['Fn::GetAtt'][1],
+      );
+      const closed = expect.stringMatching(/^(127\.0\.0\.1\/32|GroupId)$/);
+      expect([logicalId, targets]).toEqual([logicalId, [closed]]);
     }
     // With inline rules beside them these are reported as drift:
     // https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/1198
@@ -100,18 +103,18 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
         ({ Action, Resource }) => [Resource].flat().includes('*') || JSON.stringify(Action).includes('*'),
       );
       const inVpc = lambda.Properties.VpcConfig !== undefined;
-      expect([allowed?.Effect, denied?.Effect, others]).toEqual(
-        inVpc ? ['Allow', 'Deny', []] : [undefined, undefined, []],
+      const { logicalId } = lambda;
+      expect([logicalId, allowed?.Effect, denied?.Effect, others]).toEqual(
+        inVpc ? [logicalId, 'Allow', 'Deny', []] : [logicalId, undefined, undefined, []],
       );
-      expect(denied?.Action).toEqual(allowed?.Action);
+      expect([logicalId, denied?.Action]).toEqual([logicalId, allowed?.Action]);
       for (const action of allowed?.Action ?? [])
         expect(action).toMatch(/^ec2:\w+(NetworkInterfaces?|PrivateIpAddresses|Subnets)$/);
-      if (denied)
-        expect(textOf(denied.Condition.ArnLike['lambda:SourceFunctionArn'])).toMatch(
-          /:function:\{AWS::StackName\}-\*$/,
-        );
       const logs = statements.filter(({ Action }) => JSON.stringify(Action).includes('logs:'));
-      expect(logs).toMatchObject([{ Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] }]);
+      expect([logicalId, logs]).toMatchObject([
+        logicalId,
+        [{ Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] }],
+      ]);
       expect(JSON.stringify(logs)).toContain(`"${lambda.Properties.LoggingConfig.LogGroup.Ref}","Arn"`);
     }
     // Unused, but part of the CDK's grants.
@@ -134,8 +137,8 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
         const statement = `${Type} ${Effect} ${[Action].flat().join(' ')}`;
         expect([logicalId, Object.fromEntries(found)]).toEqual([logicalId, conditions[statement] ?? {}]);
       }
-    for (const { Properties } of stack.all('AWS::Lambda::Permission'))
-      expect(Properties).toHaveProperty('SourceArn');
+    const permissions = stack.all('AWS::Lambda::Permission');
+    expect(idsOf(permissions.filter(({ Properties }) => !Properties.SourceArn))).toEqual([]);
     const secured = stack.all('AWS::SQS::QueuePolicy').map(({ Properties }) => Properties.Queues[0].Ref);
     expect(secured.sort()).toEqual(idsOf(stack.all('AWS::SQS::Queue')).sort());
   });
@@ -176,7 +179,7 @@ describe.each(serving)('%s', (_, stack) => {
       .filter(({ Properties }) => Properties.Environment?.Variables?.DATABASE_ACCESS)
       .filter(({ logicalId }) => !logicalId.startsWith('SchemaMigration'));
     expect(users).not.toEqual([]);
-    for (const { DependsOn } of users) expect(DependsOn).toContain(migration.logicalId);
+    expect(idsOf(users.filter(({ DependsOn }) => !DependsOn?.includes(migration.logicalId)))).toEqual([]);
   });
 
   it('lets the migration wait for a new database plus six minutes, within the timeout of the framework', () => {
@@ -217,7 +220,7 @@ describe('synthesis', () => {
     }
     const manifest = JSON.parse(readFileSync(join(outdir, 'manifest.json'), 'utf8'));
     expect(manifest.missing).toBeUndefined();
-  }, 90_000);
+  });
 
   it('warns only about deprecated environments', () => {
     const deprecated = environments.filter(({ deprecation }) => deprecation);

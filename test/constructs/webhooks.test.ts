@@ -46,12 +46,16 @@ describe.each(each)('the webhooks of a stack with database access %s', (_, stack
     const ifAttached = (yes: unknown, no: unknown) => ({ 'Fn::If': ['WebhookOriginIsAttached', yes, no] });
     for (const { mapping, queue, lambda } of consumers) {
       const throughOrigin = JSON.stringify(lambda.Properties.VpcConfig ?? '').includes('PrivateSubnet');
-      if (queue.logicalId !== 'WebhookEventsQueue') expect(throughOrigin).toBe(true);
-      expect(mapping.Properties.Enabled).toEqual(throughOrigin ? ifAttached(true, false) : undefined);
-      expect(mapping.Metadata?.After).toEqual(
-        throughOrigin ? ifAttached(expect.arrayContaining(routes), { Ref: 'AWS::NoValue' }) : undefined,
-      );
-      expect(mapping).not.toHaveProperty('Condition');
+      const { logicalId } = queue;
+      if (logicalId !== 'WebhookEventsQueue') expect([logicalId, throughOrigin]).toEqual([logicalId, true]);
+      const { Properties, Metadata, Condition } = mapping;
+      expect([logicalId, Properties.Enabled, Metadata?.After, Condition]).toEqual([
+        logicalId,
+        ...(throughOrigin
+          ? [ifAttached(true, false), ifAttached(expect.arrayContaining(routes), { Ref: 'AWS::NoValue' })]
+          : [undefined, undefined]),
+        undefined,
+      ]);
     }
   });
 

@@ -48,7 +48,29 @@ it.each([
 
 it('the runbook has every heading that the source links to', () => {
   const texts = sourcesIn('cli', 'lambda', 'lib', 'local').map(({ text }) => text);
-  expect(texts.filter((text) => text.includes('runbook.md#')).length).toBeGreaterThan(3);
+  expect(texts.filter((text) => text.includes('docs/runbook')).length).toBeGreaterThan(3);
   expect(texts.flatMap(missingHeadings)).toEqual([]);
-  expect(missingHeadings('See docs/runbook.md#api-errors, docs/runbook.md#nowhere.')).toEqual(['nowhere']);
+  const nowhere = [
+    'docs/runbook.md#nowhere',
+    'docs/runbook/alarms.md#nowhere',
+    'docs/runbook/none.md#api-errors',
+  ];
+  expect(missingHeadings(`docs/runbook.md#api-errors, ${nowhere.join(', ')}.`)).toEqual(nowhere);
+});
+
+it('the runbook has a line for every section, and each anchor of an alarm leads to the section of its name', () => {
+  const pages = documents.filter(({ path }) => path.startsWith('docs/runbook/'));
+  const index = documents.find(({ path }) => path === 'docs/runbook.md')?.text ?? '';
+  const sections = pages.flatMap(({ path, text }) => {
+    const headings = find(text, /^##+ (.*)$/gm);
+    return headings.flatMap((heading) => [...anchorsOf(`# ${heading}`)].map((name) => `${path}#${name}`));
+  });
+  const lines = find(index, /\]\((runbook\/[^)]*#[^)]*)\)/g).map((target) => `docs/${target}`);
+  expect(new Set(lines)).toEqual(new Set(sections));
+  const anchored = Array.from(index.matchAll(/<a name="(.*?)">.*?#([\w-]+)\)/g), ([, name, to]) => [
+    name,
+    to,
+  ]);
+  expect(anchored.length).toBeGreaterThan(20);
+  expect(anchored.map(([name]) => name)).toEqual(anchored.map(([, to]) => to));
 });

@@ -51,15 +51,19 @@ it.each([
 
 const other = '"or-aaaaa-bbbbb-dddddddddddddddd"';
 it.each([
-  ['an unpaired surrogate', withData(String.raw`"\ud83d"`)],
-  ['an unpaired surrogate', withData(`${'['.repeat(20_000)}"\\ude00"${']'.repeat(20_000)}`)],
-  ['an unpaired surrogate', withData(String.raw`{"a":{"\ud83d":1}}`)],
-  ['an unpaired surrogate', withData(String.raw`"\\\ud83d"`)],
-  ['an unpaired surrogate', withData(String.raw`{"a":"\ud83d","a":1}`)],
-  ['duplicate names', withData('[{"a":1,"a":2}]')],
-  ['duplicate names', withData(`1,"organizationId":${other}`)],
-  ['duplicate names', withData(String.raw`1,"organization\u0049d":${other}`)],
-])('refuses %s, on which parsers disagree: %#', (reason, text) => {
+  ['in a value', 'an unpaired surrogate', withData(String.raw`"\ud83d"`)],
+  [
+    '20,000 lists deep',
+    'an unpaired surrogate',
+    withData(`${'['.repeat(20_000)}"\\ude00"${']'.repeat(20_000)}`),
+  ],
+  ['in a name', 'an unpaired surrogate', withData(String.raw`{"a":{"\ud83d":1}}`)],
+  ['after an escaped backslash', 'an unpaired surrogate', withData(String.raw`"\\\ud83d"`)],
+  ['before duplicate names', 'an unpaired surrogate', withData(String.raw`{"a":"\ud83d","a":1}`)],
+  ['in an object of a list', 'duplicate names', withData('[{"a":1,"a":2}]')],
+  ['of the event itself', 'duplicate names', withData(`1,"organizationId":${other}`)],
+  ['one of them escaped', 'duplicate names', withData(String.raw`1,"organization\u0049d":${other}`)],
+])('refuses, %s, %s: parsers disagree on it', (_, reason, text) => {
   const error = `The event contains ${reason}: parsers disagree on it.`;
   expect(parseEvent(text)).toEqual({ ok: false, error });
 });

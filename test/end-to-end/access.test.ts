@@ -17,7 +17,7 @@ import { type Json, seconds } from '../support/tokens';
 let local: LocalEnvironment;
 beforeAll(async () => {
   local = await localEnvironment();
-}, 90_000);
+});
 
 const seed = (environment: string) => local.walletJson<Organization>(environment, 'seed');
 const urlOf = (environment: string) => local.outputs(environment).ApiBaseUrl ?? '';
@@ -95,5 +95,5 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation }) => 
       expect(await sendPatiently(urlOf(other), theirs)).toMatchObject(refused(404, 'user_group_not_found'));
     }
     expect((await sendPatiently(urlOf(name), ours)).status).toBe(200);
-  }, 60_000);
+  });
 });

@@ -13,8 +13,6 @@ import { databaseDirectory, openLocalDatabase } from '../support/postgres';
 import { prepareAssembly } from '../support/prepared-state';
 import { first } from '../support/rows';
 
-jest.setTimeout(90_000);
-
 // biome-ignore lint/suspicious/noExplicitAny: a part of a template
 type Json = any;
 

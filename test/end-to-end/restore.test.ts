@@ -59,7 +59,7 @@ beforeAll(async () => {
   for (const [app, row] of Object.entries(rows))
     createApp({ outdir: assembly(app as App), environments: [row], validateTemplates: false }).synth();
   await copyNewCluster(former);
-}, 90_000);
+});
 afterAll(async () => {
   await stop();
   for (const directory of [former, restored, snapshot]) await removePostgres(directory);
@@ -74,7 +74,7 @@ function changePasswords(): void {
   writeFileSync(folder.secretsFile, changed);
 }
 
-/** The third step of docs/runbook.md, "Changing a database password". */
+/** The third step of docs/runbook/planned-work.md, "Changing a database password". */
 async function setPasswords(): Promise<void> {
   const ids = Object.keys(readAssembly(assembly('former'))[0]?.template.Resources ?? {});
   const id = ids.find((each) => /^SchemaMigrationMigrateSchema[0-9A-F]{8}$/.test(each));
@@ -116,4 +116,4 @@ it('a restore undoes a deletion, with changed passwords', async () => {
   expect(await local.walletJson(name, 'audit', '--group', organization.userGroupId)).toEqual([]);
   expect(await deletion(local, organization)).toBe(200);
   await local.wallet(name, 'smoke');
-}, 180_000);
+});

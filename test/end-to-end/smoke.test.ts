@@ -7,14 +7,12 @@ import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { runWallet, writeOutputs } from '../support/wallet-command';
 
-jest.setTimeout(60_000);
-
 const { name: environment, stackId } = first;
 let local: LocalEnvironment;
 const folder = temporaryFolder();
 beforeAll(async () => {
   local = await localEnvironment();
-}, 90_000);
+});
 
 const organizationIn = (printed: string) => /or-[\w-]+/.exec(printed)?.[0] ?? '';
 

@@ -5,8 +5,6 @@ import { expectDocumentedDelivery } from '../support/openapi';
 import type { Organization } from '../support/organization';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../support/webhook-receiver';
 
-jest.setTimeout(60_000);
-
 type Received = Awaited<ReturnType<WebhookReceiver['received']>>[number];
 interface Attempt {
   readonly date: string;
@@ -18,7 +16,7 @@ let receiver: WebhookReceiver;
 beforeAll(async () => {
   local = await localEnvironment();
   receiver = await startWebhookReceiver();
-}, 90_000);
+});
 afterAll(() => receiver.stop());
 
 describe.each(environments)('in $name', ({ name: environment }) => {

@@ -51,7 +51,7 @@ it('refuses an unknown environment and a port in use, with the remedy', async ()
   await other.stop();
   expect(taken.exitCode).toBe(1);
   expect(taken.said).toMatch(new RegExp(`Port ${other.port} is in use.*--port-offset \\d+`, 's'));
-}, 60_000);
+});
 
 describe('with environments that run', () => {
   let startLocal: (options: LocalOptions) => Promise<unknown>;
@@ -88,7 +88,7 @@ describe('with environments that run', () => {
     expect(uncaught.exitCode).toBe(1);
     expect(uncaught.said).toMatch(/error: TypeError: a bug\n +at .*\nerror: Cannot save\./s);
     expect(readdirSync(state())).not.toContain('lock');
-  }, 60_000);
+  });
 
   it('exits at once on a second Ctrl-C, not on the copy of the first that npm sends', async () => {
     let interrupt = () => undefined as unknown;
@@ -113,7 +113,7 @@ describe('with environments that run', () => {
     expect((await running).exitCode).toBe(0);
     now.mockRestore();
     expect(exits).toEqual([1]);
-  }, 60_000);
+  });
 });
 
 it('warns on a Node.js that is too old', () => {

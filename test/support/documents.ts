@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/sources';
 
@@ -15,15 +15,22 @@ export function readDocuments(): readonly Document[] {
   return paths.map((path) => ({ path, text: readFileSync(join(projectRoot, path), 'utf8') }));
 }
 
-/** Headings as link anchors: https://docs.github.com/en/get-started/writing-on-github, "Section links". */
+/** Headings as link anchors, and custom ones: https://docs.github.com/en/get-started/writing-on-github, "Section links". */
 export function anchorsOf(text: string): ReadonlySet<string> {
   const headings = Array.from(text.matchAll(/^#+ (.*)$/gm), ([, heading = '']) => heading.toLowerCase());
-  return new Set(headings.map((heading) => heading.replace(/[^\w -]/g, '').replaceAll(' ', '-')));
+  const custom = Array.from(text.matchAll(/<a name="([^"]+)">/g), ([, name = '']) => name);
+  return new Set([
+    ...headings.map((heading) => heading.replace(/[^\w -]/g, '').replaceAll(' ', '-')),
+    ...custom,
+  ]);
 }
 
 /** Anchors in links to the runbook that do not exist. */
 export function missingHeadings(text: string): string[] {
-  const runbook = anchorsOf(readFileSync(join(projectRoot, 'docs/runbook.md'), 'utf8'));
-  const links = Array.from(text.matchAll(/\brunbook\.md#([a-z0-9-]+)/g), ([, heading = '']) => heading);
-  return links.filter((heading) => !runbook.has(heading));
+  const links = text.match(/\bdocs\/runbook[\w/-]*\.md#[\w-]+/g) ?? [];
+  return links.filter((link) => {
+    const [page = '', anchor = ''] = link.split('#');
+    const path = join(projectRoot, page);
+    return !existsSync(path) || !anchorsOf(readFileSync(path, 'utf8')).has(anchor);
+  });
 }

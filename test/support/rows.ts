@@ -78,7 +78,7 @@ export const newcomer: Environment = (() => {
   };
 })();
 
-/** A row as in docs/runbook.md, "Restore to a point in time". */
+/** A row as in docs/runbook/emergencies.md, "Restore to a point in time". */
 export function restored({ standby, ...row }: Environment, restoreFrom: RestoreSource): Environment {
   return {
     ...row,
@@ -92,7 +92,7 @@ export function restored({ standby, ...row }: Environment, restoreFrom: RestoreS
   };
 }
 
-/** A row as in docs/runbook.md, "Promoting the standby". */
+/** A row as in docs/runbook/emergencies.md, "Promoting the standby". */
 export function promoted({ standby: left, ...row }: Environment): Environment {
   const { stackId, region, zones, vpcCidr, globalClusterIdentifier } = left as Standby;
   return {

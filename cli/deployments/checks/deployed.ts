@@ -43,7 +43,7 @@ export const deployedChecks: readonly Check[] = [
         if (current.AssociationId && !held.some(({ AllocationId }) => AllocationId === allocationId))
           return failed(
             `${address} (${allocationId}) is on ${current.NetworkInterfaceId}, not on the stack's gateway`,
-            'Release it: "Keeping the address" in docs/runbook.md.',
+            'Release it: "Keeping the address" in docs/runbook/planned-work.md.',
           );
       }
       return `${AllocationIds.join(', ')}: unassociated, or on the stack's gateway`;
@@ -61,8 +61,11 @@ const stateRemedies: readonly (readonly [RegExp, string])[] = [
     'Delete its change set, which was never executed: aws cloudformation delete-stack STACK',
   ],
   [/_IN_PROGRESS$/, 'Wait until CloudFormation has finished.'],
-  [/^(CREATE_FAILED|ROLLBACK_)/, 'See "Recovering from a failed first deployment" in docs/runbook.md.'],
-  [/^DELETE_FAILED$/, 'See "Deleting a stack with an SLA" in docs/runbook.md.'],
+  [
+    /^(CREATE_FAILED|ROLLBACK_)/,
+    'See "Recovering from a failed first deployment" in docs/runbook/planned-work.md.',
+  ],
+  [/^DELETE_FAILED$/, 'See "Deleting a stack with an SLA" in docs/runbook/planned-work.md.'],
   [/^UPDATE_ROLLBACK_FAILED$/, 'Fix the cause, then: aws cloudformation continue-update-rollback STACK'],
   [/^UPDATE_FAILED$/, 'Undo the failed update: aws cloudformation rollback-stack STACK'],
 ];

@@ -50,7 +50,7 @@ export const regionChecks: readonly Check[] = [
       const found = [...states].map(([zone, state]) => `${zone} is ${state}`).join(', ');
       if ([...states.values()].every((state) => state === 'available')) return found;
       const remedy =
-        'List zones that the account has in lib/environments.ts, and wait for the others, unless this deployment is the fix: "A zone is gone" in docs/runbook.md.';
+        'List zones that the account has in lib/environments.ts, and wait for the others, unless this deployment is the fix: "A zone is gone" in docs/runbook/emergencies.md.';
       return warning(found, remedy);
     },
   },

@@ -48,8 +48,8 @@ it('allows every route of the stage, so that a cached policy never denies anothe
 });
 
 it.each<[string, Json, 'Allow' | 'Deny']>([
-  ['the last of two', { Authorization: 'Bearer x', authorization: `Bearer ${token()}` }, 'Allow'],
-  ['the last of two', { authorization: `Bearer ${token()}`, Authorization: 'Bearer x' }, 'Deny'],
+  ['the last of two, a token', { Authorization: 'Bearer x', authorization: `Bearer ${token()}` }, 'Allow'],
+  ['the last of two, no token', { authorization: `Bearer ${token()}`, Authorization: 'Bearer x' }, 'Deny'],
   ['any spelling of the scheme', { Authorization: `bearer  ${token()}` }, 'Allow'],
   ['no other scheme', { Authorization: `Basic ${token()}` }, 'Deny'],
   ['no empty token', { Authorization: 'Bearer' }, 'Deny'],

@@ -53,15 +53,15 @@ it('waits for a paused cluster to resume, until its timeout', async () => {
   expect(await ask(1_200)).toEqual(unavailable('resuming'));
 });
 
-it.each<[string, Reply]>([
-  ['timeout', failsWith(400, 'StatementTimeoutException')],
-  ['timeout', () => undefined],
-  ['secret_unreadable', failsWith(400, 'SecretsErrorException')],
-  ['throttled', failsWith(400, 'ThrottlingException')],
-  ['http_429', failsWith(429, 'TooManyRequestsException')],
-  ['http_502', badGateway],
-  ['connection_lost', (_, { socket }) => socket.destroy()],
-])('reports %s as unavailable, without a retry', async (reason, reply) => {
+it.each<[reason: string, of: string, Reply]>([
+  ['timeout', 'the statement', failsWith(400, 'StatementTimeoutException')],
+  ['timeout', 'the call', () => undefined],
+  ['secret_unreadable', 'the secret', failsWith(400, 'SecretsErrorException')],
+  ['throttled', 'the call', failsWith(400, 'ThrottlingException')],
+  ['http_429', 'the call', failsWith(429, 'TooManyRequestsException')],
+  ['http_502', 'a proxy', badGateway],
+  ['connection_lost', 'the call', (_, { socket }) => socket.destroy()],
+])('reports %s of %s as unavailable, without a retry', async (reason, _, reply) => {
   replies = [reply];
   expect(await ask(5_000)).toEqual(unavailable(reason));
   expect(calls).toBe(1);

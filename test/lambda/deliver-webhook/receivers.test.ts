@@ -45,7 +45,7 @@ function startTls(behaviour: Behaviour, options: TlsOptions = {}) {
   return listen(server.on('tlsClientError', () => undefined));
 }
 
-/** @param settings @default - times beyond that of a test: other limits end an attempt */
+/** @param settings @default - a minute for each: other limits end an attempt */
 function client(
   settings: ReceiverSettings = { connectTimeout: 60_000, timeout: 60_000, idleTimeout: 60_000 },
 ) {
@@ -97,7 +97,7 @@ const answered = (status = 200): AttemptResult => ({ answered: true, status });
 const unanswered = (reason: string): AttemptResult => ({ answered: false, reason: reason as AttemptReason });
 const slow = unanswered('slow');
 
-/** Without our limits each would block its batch until the test times out. */
+/** Without our limits each would block its batch for a minute. */
 const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult])[] = [
   ['sends an endless body', say(`${head}\r\n`, endlessly('x'.repeat(65_536))), answered()],
   ['sends its body byte by byte', say(`${head}\r\n`, often('a')), answered()],

@@ -76,7 +76,7 @@ function refused(missing?: Grant): readonly string[] {
 beforeAll(async () => {
   const names = environments.map(({ name }) => name);
   ({ local, state, stop } = await startOwnEnvironments(names, decide));
-}, 60_000);
+});
 afterAll(() => stop?.());
 
 const target = (name: string) => ['--environment', name, '--outputs', state.outputsFile];
