@@ -8,7 +8,7 @@ import { readCallerClaims, type SignedRequest, signAccessToken, signUserAction }
 export function registerToken(program: Command, terminal: Terminal): void {
   environmentCommand<{ readonly caller: string }>(program, terminal, 'token', {
     summary: 'print an access token (JWT, ES256) for an identity',
-    help: 'The token is valid for 15 minutes, or as long as the environment accepts one.',
+    help: "The token is valid for 15 minutes, or less, if the environment's limit is shorter.",
     async run(target, { caller }, print) {
       const lifetime = Math.min(15 * 60, accessTokenLifetime(target.environment));
       const signed = await signAccessToken(target, await readCallerClaims(target, caller), lifetime);

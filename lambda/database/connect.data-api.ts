@@ -1,2 +1,2 @@
-/* What bundles for access over the Data API have instead of `connect.ts`. */
+/* Replaces `connect.ts` in bundles that use the Data API. */
 export { connectAsOwner, connectDatabase } from './data-api';

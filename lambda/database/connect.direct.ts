@@ -1,2 +1,2 @@
-/* What bundles for direct access have instead of `connect.ts`. */
+/* Replaces `connect.ts` in bundles with direct access. */
 export { connectAsOwner, connectDatabase } from './direct';

@@ -96,7 +96,7 @@ function limitGrants(node: IConstruct): void {
   );
 }
 
-/** Retains nothing. */
+/** Deletes everything with the stack, the Elastic IP too. */
 function dispose(node: IConstruct): void {
   if (!CfnResource.isCfnResource(node)) return;
   if (node.cfnOptions.deletionPolicy !== undefined) node.applyRemovalPolicy(RemovalPolicy.DESTROY);

@@ -77,7 +77,11 @@ const schedule =
   });
 
 const promises: readonly Promise[] = [
-  ['AWS::EC2::EIP WebhookOriginElasticIp', 'README.md: retained when the stack is deleted', () => outlives],
+  [
+    'AWS::EC2::EIP WebhookOriginElasticIp',
+    'docs/reference.md: retained when the stack is deleted',
+    () => outlives,
+  ],
   ['AWS::EC2::NatGateway WebhookOrigin', 'docs/decisions/webhook-origin.md', () => ({})],
   ['AWS::EC2::InternetGateway Network', 'docs/decisions/webhook-origin.md', () => ({})],
   ['AWS::EC2::FlowLog Network', 'docs/runbook/alarms.md: flow log', () => ({ TrafficType: 'ALL' })],
@@ -152,10 +156,10 @@ const promises: readonly Promise[] = [
     'docs/decisions/alarms.md',
     () => ({ EnableKeyRotation: true, ...outlives }),
   ],
-  ['AWS::KMS::Key AccessTokenSigningKey', 'README.md: keys that sign access tokens', signingKey],
+  ['AWS::KMS::Key AccessTokenSigningKey', 'docs/reference.md: keys that sign access tokens', signingKey],
   [
     'AWS::KMS::Key UserActionSigningKey',
-    'README.md: keys that sign access tokens and user actions',
+    'docs/reference.md: keys that sign access tokens and user actions',
     signingKey,
   ],
   [
@@ -222,17 +226,17 @@ const promises: readonly Promise[] = [
   ],
   [
     'AWS::Lambda::EventSourceMapping WebhooksFanOutEvent',
-    'docs/operating.md: **Fan-out concurrency** | 10 ×',
+    'docs/reference.md: **Fan-out concurrency** | 10 ×',
     consumer(10),
   ],
   [
     'AWS::Lambda::EventSourceMapping WebhooksDeliverWebhookSource',
-    'docs/operating.md: each lane | 20 invocations',
+    'docs/reference.md: each lane | 20 invocations',
     consumer(20),
   ],
   [
     'AWS::Lambda::EventSourceMapping WebhooksDeliverWebhookRetry',
-    'docs/operating.md: each lane | 20 invocations',
+    'docs/reference.md: each lane | 20 invocations',
     consumer(20),
   ],
 

@@ -38,7 +38,7 @@ export function startFunction(options: LocalFunctionOptions) {
   const { name, region, timeoutSeconds, memoryMiB, onLog, runtime = startProcess } = options;
   const arn = `arn:aws:lambda:${region}:${LOCAL_ACCOUNT_ID}:function:${name}`;
   const ownVariables = {
-    // Those that the bundles read, of
+    // The ones that the bundles read, of
     // https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
     AWS_REGION: region,
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
