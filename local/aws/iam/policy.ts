@@ -12,7 +12,7 @@ export interface Statement {
   readonly principals?: readonly string[];
   readonly conditions: readonly {
     readonly isMet: (value: string, actual: string) => boolean;
-    /** Whether it is met by a request without the key: `…IfExists`. */
+    /** Whether it is met by a request without the key: `…IfExists`, `ForAllValues:…`. */
     readonly isOptional: boolean;
     readonly key: string;
     readonly values: readonly string[];
@@ -34,6 +34,7 @@ export interface AccessRequest {
 const operators = new Map([
   ['StringEquals', (value: string, actual: string) => value === actual],
   ['Bool', (value: string, actual: string) => value === actual],
+  ['ArnEquals', matches],
   ['ArnLike', matches],
 ]);
 
@@ -43,6 +44,7 @@ const conditionKeys = [
   'aws:securetransport',
   'aws:sourceaccount',
   'aws:sourcearn',
+  'backup:copytargets',
   'kms:encryptioncontext:aws:logs:arn',
   'kms:encryptioncontext:secretarn',
   'kms:grantisforawsresource',
@@ -81,9 +83,9 @@ export function readPolicy(document: unknown, where: string): readonly Statement
       resources: texts(Resource),
       ...(Principal !== undefined && { principals: principals.flatMap(([, names]) => texts(names)) }),
       conditions: Object.entries<TemplateObject>(Condition).flatMap(([operator, tests]) => {
-        const [, base = '', ifExists] = /^(.*?)(IfExists)?$/.exec(operator) ?? [];
+        const [, forAll, base = '', ifExists] = /^(ForAllValues:)?(.*?)(IfExists)?$/.exec(operator) ?? [];
         const isMet = operators.get(base) ?? refuse(`the condition operator ${operator}`);
-        const isOptional = ifExists !== undefined;
+        const isOptional = ifExists !== undefined || forAll !== undefined;
         return Object.entries(tests).map(([name, values]) => {
           const key = name.toLowerCase();
           return conditionKeys.includes(key)

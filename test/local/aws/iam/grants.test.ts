@@ -13,7 +13,7 @@ import { oneOfEachAccess as environments, withDataApi } from '../../../support/r
 import { runWallet } from '../../../support/wallet-command';
 
 /** Policies for AWS services and the CDK's own function, which run only on AWS. */
-const unused = /^(NetworkVpcAllIAMRole|CustomVpcRestrictDefaultSG|OperationsKey)/;
+const unused = /^(AirGappedBackupsRole|NetworkVpcAllIAMRole|CustomVpcRestrictDefaultSG|OperationsKey)/;
 
 let local: Local;
 let state: StateFolder;

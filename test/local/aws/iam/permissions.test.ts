@@ -33,6 +33,7 @@ const patterns = { ...allow, Action: ['x', 'SQS:send*'], Resource: ['arn:x', '*:
 const service = { Principal: { Service: 'events.amazonaws.com' } };
 const via = { ...allow, Condition: { StringEquals: { 'kms:ViaService': 'secretsmanager' } } };
 const viaIfAny = { ...allow, Condition: { StringEqualsIfExists: via.Condition.StringEquals } };
+const viaAll = { ...allow, Condition: { 'ForAllValues:StringEquals': via.Condition.StringEquals } };
 const calledVia = (name: string) => ({ ...send, context: { 'kms:viaservice': name } });
 const unencrypted = { ...toAll(deny), Condition: { Bool: { 'aws:SecureTransport': false } } };
 const functionArn = (name: string) => `arn:aws:lambda:eu-central-1:000000000000:function:${name}`;
@@ -59,6 +60,8 @@ it.each<[what: string, policies: Policies, asked: Asked, outcome: string]>([
   ['a condition is on a key that the request lacks', { role: via }, send, noIdentity],
   ['a condition is met by a request that lacks its key', { role: viaIfAny }, send, 'allowed'],
   ['such a condition is not met', { role: viaIfAny }, calledVia('rds'), noIdentity],
+  ['a condition on all values is met by none', { role: viaAll }, send, 'allowed'],
+  ['a condition on all values is not met', { role: viaAll }, calledVia('rds'), noIdentity],
   ['its role denies it', { role: deny, queue: toAll(allow) }, send, explicit],
   ['a pattern denies it', { role: [allow, denyFrom] }, sentFrom('Wallet-x'), explicit],
   ['a pattern denies it to others', { role: [allow, denyFrom] }, sentFrom('Other'), 'allowed'],
