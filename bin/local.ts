@@ -2,6 +2,7 @@ import './node-version';
 import './uncaught';
 import { resolve } from 'node:path';
 import { printable } from '../domain/printable';
+import type * as table from '../lib/environments';
 import type * as command from '../local/command';
 
 // With `npm start | tee file`, Ctrl-C stops tee too: a broken pipe must not prevent a clean shutdown.
@@ -20,6 +21,9 @@ void runLocalCommand(args, {
   note,
   projectRoot: resolve(__dirname, '..'),
   variables: process.env,
+  // Loaded for --environment only: it takes half a second.
+  environmentNames: () =>
+    (require('../lib/environments') as typeof table).environments.map(({ name }) => name),
   onSignal: (listener) => {
     // Ctrl-C, `kill`, and a closed terminal.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, listener);

@@ -1,11 +1,10 @@
 import { inspect } from 'node:util';
+import { isInvalidInput } from '../domain/invalid-input';
 import { printable } from '../domain/printable';
 
-// Imported first: the table of environments is validated while it loads. A deployer's invalid input is printed without a
-// stack trace, which would only show the validation; any other uncaught error is a bug and needs one.
+// Imported first: the table of environments is validated while it loads. Any other uncaught error is a bug and needs its trace.
 process.on('uncaughtException', (error) => {
-  // By name: importing the class would take a second.
-  const text = /^Invalid(Input|Environment)$/.test(error.name) ? `error: ${error.message}` : inspect(error);
+  const text = isInvalidInput(error) ? `error: ${error.message}` : inspect(error);
   process.stderr.write(`${printable(text)}\n`);
   process.exit(1);
 });

@@ -22,6 +22,7 @@ const stdout = {
   write: (text: string) =>
     process.stdout.write(text, (error) => error && isMove && process.stderr.write(text)),
   hasColors: () => process.stdout.isTTY && process.stdout.hasColors(),
+  columns: Number(process.env.COLUMNS) || process.stdout.columns,
 };
 const terminal = createTerminal(stdout, process.stderr, process.stdin);
 void runCommandLine(process.argv.slice(2), terminal, process.env).then((exitCode) => {

@@ -1,7 +1,8 @@
-import { Command, CommanderError } from 'commander';
-import { consumedByNpm } from '../domain/shell';
+import { Command, CommanderError, type Option } from 'commander';
+import { isInvalidInput } from '../domain/invalid-input';
+import { typedBeforeNpm } from '../domain/shell';
 import { version } from '../package.json';
-import { CommandFailed } from './shell/failure';
+import { CommandFailed, UsageError } from './shell/failure';
 import type { Terminal } from './shell/terminal';
 
 type Register = (program: Command, terminal: Terminal) => void;
@@ -80,7 +81,10 @@ export function createProgram(terminal: Terminal, only?: string): Command {
     .helpCommand('help [command...]', 'print the help of a command')
     .addHelpText('after', help)
     .showHelpAfterError('Add --help for the options.')
-    .configureHelp({ optionTerm: ({ flags, mandatory }) => `${flags}${mandatory ? ' (required)' : ''}` })
+    .configureHelp({
+      optionTerm: ({ flags, mandatory }) => `${flags}${mandatory ? ' (required)' : ''}`,
+      optionDescription: describeOption,
+    })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.result(text.trimEnd()),
@@ -93,7 +97,48 @@ export function createProgram(terminal: Terminal, only?: string): Command {
     for (const [name, load] of Object.entries(group))
       if (!exists || name === only) load().register(program, terminal);
   }
+  for (const group of [program, ...program.commands.filter(isGroup)])
+    group
+      .showHelpAfterError('The command comes first, then its options. Add --help for the commands.')
+      .hook('preSubcommand', nameSlipsFirst);
   return program;
+}
+
+const isGroup = ({ commands }: Command) => commands.length > 0;
+
+function describeOption({ description, argChoices, defaultValue, defaultValueDescription }: Option): string {
+  const choices = argChoices ? `: ${argChoices.join(', ')}` : '';
+  const usual = defaultValueDescription ?? defaultValue;
+  return `${description}${choices}${usual === undefined ? '' : ` (default: ${usual})`}`;
+}
+
+/** An option that is misspelt, or a value without its option, explains a required option that is missing. */
+function nameSlipsFirst({ args }: Command, command: Command): void {
+  const { operands, unknown } = command.parseOptions(args.slice(1));
+  const isHelp = isGroup(command) || unknown.some((word) => /^(-h|--help)$/.test(word));
+  if (isHelp || operands.length + unknown.length === 0) return;
+  // Commander looks for these first.
+  for (const option of command.options) option.mandatory = false;
+}
+
+/** The command that words name, the words of its name, and the others as Commander needs them. */
+function findCommand(program: Command, words: readonly string[]) {
+  let command = program;
+  const path: string[] = [];
+  const rest = [...words];
+  let wantsHelp = false;
+  for (let [word] = rest; word !== undefined && isGroup(command); [word] = rest) {
+    const found = command.commands.find((each) => each.name() === word);
+    if (!found && word !== 'help') break;
+    rest.shift();
+    if (found) path.push(word);
+    command = found ?? command;
+    wantsHelp ||= !found;
+  }
+  // With --help after an unknown command, Commander prints the help of the group.
+  if (isGroup(command) && rest[0]?.startsWith('-') === false) rest.length = 1;
+  else if (wantsHelp) rest.push('--help');
+  return { command, path, rest };
 }
 
 /** Commander prints an unknown option with its value, and unexpected arguments. */
@@ -110,23 +155,32 @@ export async function runCommandLine(
   terminal: Terminal,
   variables: Readonly<Record<string, string | undefined>> = {},
 ): Promise<number> {
-  const consumed = consumedByNpm(['environment', 'json', 'outputs'], variables);
-  if (consumed.length > 0) {
-    const command = [args[0], ...consumed.map((name) => `--${name}`)].join(' ');
-    terminal.note(terminal.alarm('error: npm consumed the options of this command.'));
-    terminal.note(`Put -- before the command: npm run -s wallet -- ${command}\nOr run: ./wallet ${command}`);
-    return 2;
-  }
-  // Commander's help command reads the first word only.
-  const words = args[0] === 'help' ? [...args.slice(1), '--help'] : args;
-  const full = Object.hasOwn(localCommands, words[0] ?? '') ? ['local', ...words] : words;
+  const name = args.find((word) => word !== 'help') ?? '';
+  const isLocal = Object.hasOwn(localCommands, name);
+  const words = isLocal ? args.toSpliced(args.indexOf(name), 0, 'local') : args;
   try {
-    await createProgram(terminal, full[0]).parseAsync(full, { from: 'user' });
+    const program = createProgram(terminal, isLocal ? 'local' : name);
+    const { command, path, rest } = findCommand(program, words);
+    // Some machines set npm's own --yes for all runs.
+    const options = command.options.filter(({ long }) => long !== '--yes');
+    const typed = typedBeforeNpm(rest, options, variables);
+    if (typed !== undefined) {
+      const full = [...path, typed].join(' ');
+      throw new UsageError(
+        'npm consumed the options of this command.',
+        `Put -- before the command: npm run -s wallet -- ${full}\nOr run: ./wallet ${full}`,
+      );
+    }
+    await program.parseAsync([...path, ...rest], { from: 'user' });
     return 0;
   } catch (error) {
     // Commander has already printed its message. Its exit code is 1 for usage errors, 0 for help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    const failure = error instanceof CommandFailed ? error : undefined;
+    const failure = isInvalidInput(error)
+      ? new CommandFailed(error.message)
+      : error instanceof CommandFailed
+        ? error
+        : undefined;
     terminal.note(terminal.alarm(`error: ${failure?.message ?? 'this is a bug of the command line.'}`));
     const details = failure ? failure.remedy : error instanceof Error ? error.stack : String(error);
     if (details) terminal.note(details);

@@ -42,7 +42,7 @@ export function parseEvent(text: string): Result<WebhookEvent, string> {
   const fields = parseObject(text);
   if (!fields) return fail('The event is not a JSON object.');
   const ambiguity = findAmbiguity(text);
-  if (ambiguity) return fail(`The event contains ${ambiguity}: parsers disagree on it.`);
+  if (ambiguity) return fail(`The event contains ${ambiguity.kind}: parsers disagree on it.`);
   const missing = fieldNames.filter((name) => !Object.hasOwn(fields, name));
   if (missing.length > 0) return fail(`The event lacks: ${missing.join(', ')}.`);
   if (Object.keys(fields).length > fieldNames.length) {

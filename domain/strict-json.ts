@@ -1,11 +1,17 @@
 /** A string or name of a JSON text, with the colon after a name. */
 const strings = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}]/g;
 
+interface Ambiguity {
+  readonly kind: 'duplicate names' | 'an unpaired surrogate';
+  /** The name or string. */
+  readonly text: string;
+}
+
 /**
  * What parsers of a JSON text disagree on: duplicate names in an object (RFC 8259 section 4), or a string or name with an
  * unpaired surrogate, which some reject (https://www.rfc-editor.org/rfc/rfc7493#section-2.1).
  */
-export function findAmbiguity(json: string): 'duplicate names' | 'an unpaired surrogate' | undefined {
+export function findAmbiguity(json: string): Ambiguity | undefined {
   const open: Set<string>[] = [];
   for (const [token, colon = ''] of json.matchAll(strings)) {
     if (token === '{') {
@@ -14,9 +20,9 @@ export function findAmbiguity(json: string): 'duplicate names' | 'an unpaired su
       open.pop();
     } else {
       const text = JSON.parse(token.slice(0, token.length - colon.length)) as string;
-      if (!text.isWellFormed()) return 'an unpaired surrogate';
+      if (!text.isWellFormed()) return { kind: 'an unpaired surrogate', text };
       const names = open.at(-1);
-      if (colon && names?.has(text)) return 'duplicate names';
+      if (colon && names?.has(text)) return { kind: 'duplicate names', text };
       if (colon) names?.add(text);
     }
   }

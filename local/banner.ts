@@ -19,10 +19,16 @@ interface BannerOptions extends Pick<StateFolder, 'logsDirectory' | 'outputsFile
 export function banner(options: BannerOptions): string {
   const { running, sample, outputsFile, logsDirectory, projectRoot, ports } = options;
   const [first] = running;
-  const rows = running.map(({ stack: { environment, region }, outputs }) =>
-    [environment.padEnd(12), region.padEnd(14), outputs.ApiBaseUrl, `dashboard ${outputs.DashboardUrl}`].join(
-      ' ',
-    ),
+  const rows = [
+    ['ENVIRONMENT', 'REGION', 'API', 'DASHBOARD'],
+    ...running.map(({ stack, outputs }) => [
+      stack.environment,
+      stack.region,
+      outputs.ApiBaseUrl,
+      outputs.DashboardUrl,
+    ]),
+  ].map(([name = '', region = '', api = '', dashboard]) =>
+    [name.padEnd(12), region.padEnd(14), api.padEnd(22), dashboard].join(' '),
   );
   const parts = [rows.join('\n'), `Logs: ${logsDirectory}/ENVIRONMENT`];
   if (first && sample) {

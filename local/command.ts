@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { Seeded } from '../domain/operations';
-import { consumedByNpm } from '../domain/shell';
+import { typedBeforeNpm } from '../domain/shell';
 import { provideAssembly } from './assembly/cache';
 import { banner } from './banner';
 import { allSettledOrThrow, Cleanup } from './cleanup';
@@ -24,6 +24,8 @@ export interface CommandContext {
   /** The folder of `package.json`. */
   readonly projectRoot: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Of the table of environments: the assembly, which has them too, may not be synthesized yet. */
+  environmentNames(): readonly string[];
   /** Registers a listener for SIGINT, SIGTERM and SIGHUP. */
   onSignal(listener: () => void): void;
   /** Registers a listener for errors that nothing catches. */
@@ -51,14 +53,20 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
     .description('Run the environments on this machine from their CloudFormation templates, until Ctrl-C.')
     .option(
       '--environment <name>',
-      'run only this environment (repeatable), on its usual ports',
-      (name, earlier: readonly string[] = []) => [...earlier, name],
+      'run only this environment (repeatable), on its usual ports (default: all)',
+      (name, earlier: readonly string[] = []) => {
+        const names = context.environmentNames();
+        if (names.includes(name)) return [...earlier, name];
+        throw new InvalidArgumentError(`Choose from ${names.join(', ')}.`);
+      },
     )
-    .option(
-      '--port-offset <number>',
-      'add this to all ports, which start at 8001 (APIs) and 8101 (dashboards); any: use free ports',
-      readOffset,
-      { offset: 0 },
+    .addOption(
+      new Option(
+        '--port-offset <number>',
+        'add this to all ports, which start at 8001 (APIs), 8010 (local receive) and 8101 (dashboards); any: use free ports',
+      )
+        .argParser(readOffset)
+        .default({ offset: 0 }, '0'),
     )
     .option(
       '--state <folder>',
@@ -68,16 +76,12 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
     .option('--watch', 'serve edits of the sources without a restart')
     .configureOutput({ writeOut: (text) => print(text.trimEnd()), writeErr: (text) => note(text.trimEnd()) })
     .exitOverride();
-  const consumed = consumedByNpm(
-    program.options.map(({ long = '' }) => long.slice(2)),
-    variables,
-  ).map((name) => `--${name}`);
-  if (consumed.length > 0) {
-    const command = `npm start -- ${[...consumed, ...args].join(' ')}`;
-    note(`error: npm consumed the options of this command.\nPut -- before them: ${command}`);
-    return 2;
-  }
   try {
+    const typed = typedBeforeNpm(args, program.options, variables);
+    if (typed !== undefined)
+      program.error(
+        `error: npm consumed the options of this command.\nPut -- before them: npm start -- ${typed}`,
+      );
     program.parse(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

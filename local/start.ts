@@ -7,7 +7,6 @@ import { startServices } from './aws/services';
 import { allSettledOrThrow, Cleanup } from './cleanup';
 import { type OpenedEnvironment, openEnvironment, type Shared, startEnvironment } from './environment';
 import { type Ports, portOf, receiverUrl, requireFreePorts } from './ports';
-import { StartError } from './start-error';
 import { writeJson } from './state/json';
 
 export interface LocalOptions extends Pick<Shared, 'state' | 'log'> {
@@ -62,7 +61,7 @@ async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
   const { signal } = shared;
   const serving = servingStacks(readAssembly(assembly));
   const positions = serving.map(({ environment }) => environment);
-  const stacks = chosen(serving, options.environments);
+  const stacks = serving.filter(({ environment }) => options.environments?.includes(environment) ?? true);
   const portIn =
     ({ environment }: Stack) =>
     (stageName: string) =>
@@ -136,12 +135,4 @@ async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
     /** Completes running requests, then stops everything; a second call waits for the first. */
     stop: () => cleanup.run(),
   };
-}
-
-/** @throws StartError for an unknown name */
-function chosen(stacks: readonly Stack[], names?: readonly string[]): readonly Stack[] {
-  const all = stacks.map(({ environment }) => environment);
-  const unknown = names?.find((name) => !all.includes(name));
-  if (unknown === undefined) return stacks.filter(({ environment }) => names?.includes(environment) ?? true);
-  throw new StartError(`There is no environment "${unknown}". Choose from: ${all.join(', ')}.`, 2);
 }

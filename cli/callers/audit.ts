@@ -13,9 +13,7 @@ export function register(program: Command, terminal: Terminal): void {
       if (!json && records.length === 0) return target.note(`No audit records of ${userGroupId}.`);
       const fields = ['date', 'operation', 'outcome', 'identityId', 'requestId'] as const;
       const rows = records.map((record) => fields.map((field) => record[field]));
-      print(records, () =>
-        table([['DATE', 'OPERATION', 'OUTCOME', 'BY', 'REQUEST'], ...rows], terminal.bold),
-      );
+      print(records, () => table([['DATE', 'OPERATION', 'OUTCOME', 'BY', 'REQUEST'], ...rows], terminal));
     },
   }).requiredOption('--group <id>', 'the user group, deleted or not', id('ug'));
 }

@@ -18,7 +18,12 @@ curl. The API authorizes it like any other request.`,
       const { status, body } = answer;
       print({ status, body }, () => `${status} ${JSON.stringify(body)}`);
       if (status !== 200)
-        throw new CommandFailed(`The API did not delete ${group}: ${Object(body).code ?? status}.`);
+        throw new CommandFailed(
+          `The API did not delete ${group}: ${Object(body).code ?? status}.`,
+          status === 404
+            ? `Either it is deleted already, or it belongs to another organization than the caller. Its records: ${target.paste(`audit --group ${group}`)}`
+            : undefined,
+        );
     },
   })
     .requiredOption('--group <id>', 'the user group', id('ug'))

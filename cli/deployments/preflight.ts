@@ -64,7 +64,7 @@ async function preflight({ environment: name, assembly, json, stack }: Preflight
   terminal.result(
     json
       ? JSON.stringify({ environment: name, account, passed, checks: findings })
-      : table([['RESULT', 'STACK', 'CHECK', 'FOUND'], ...rows], terminal.bold),
+      : table([['RESULT', 'STACK', 'CHECK', 'FOUND'], ...rows], { bold: terminal.bold }),
   );
   const unchecked = `${count('not checked')} of ${checks.length} not checked`;
   const summary = `${name}: ${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${unchecked}.`;

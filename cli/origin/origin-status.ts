@@ -112,7 +112,7 @@ async function ageOfOldest(client: CloudWatch, queueName: string): Promise<numbe
   return Datapoints.toSorted((a, b) => Number(a.Timestamp) - Number(b.Timestamp)).at(-1)?.Maximum;
 }
 
-function formatStatus(status: Awaited<ReturnType<typeof readStatus>>, { bold }: Terminal): string {
+function formatStatus(status: Awaited<ReturnType<typeof readStatus>>, terminal: Terminal): string {
   const { stackStatus, address, reserve, zone, availabilityZone, gateway, consumers, queues } = status;
   const facts = [
     ['environment', status.environment],
@@ -132,5 +132,5 @@ function formatStatus(status: Awaited<ReturnType<typeof readStatus>>, { bold }: 
     String(later ?? 'unknown'),
     waiting === 0 && later === 0 ? '' : oldest === null ? 'unknown' : `${Math.floor(oldest / 60)} min`,
   ]);
-  return `${columns(facts).join('\n')}\n\n${table([['QUEUE', 'WAITING', 'LATER', 'OLDEST'], ...rows], bold)}`;
+  return `${columns(facts).join('\n')}\n\n${table([['QUEUE', 'WAITING', 'LATER', 'OLDEST'], ...rows], terminal)}`;
 }

@@ -26,7 +26,7 @@ export function readJson(file: string, remedy: string): any {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new CommandFailed(`Cannot read ${file}: ${(error as Error).message}.`, remedy);
+    throw new CommandFailed(`Cannot read ${file}: ${reasonOf(error)}.`, remedy);
   }
   const value = parseJson(text);
   if (value === undefined) throw new CommandFailed(`${file} is not JSON.`, remedy);
@@ -40,6 +40,9 @@ export function writeJson(file: string, content: object): void {
   try {
     writeFileSync(file, `${JSON.stringify(content, undefined, 2)}\n`);
   } catch (error) {
-    throw new CommandFailed(`Cannot write ${file}: ${(error as Error).message}.`);
+    throw new CommandFailed(`Cannot write ${file}: ${reasonOf(error)}.`);
   }
 }
+
+/** Of Node.js's `ENOENT: no such file or directory, open '/file'`. */
+const reasonOf = (error: unknown) => (error as Error).message.replace(/^E[A-Z]+: /, '').replace(/, .*/, '');

@@ -10,10 +10,19 @@ export class OperationRefused extends CommandFailed {
   constructor(
     readonly code: string,
     message: string,
+    remedy?: string,
   ) {
-    super(message);
+    super(message, remedy);
   }
 }
+
+/** Commands that help, by the reason of a refusal. */
+const remedies: Readonly<Record<string, readonly [advice: string, command: string]>> = {
+  identity_not_found: ['Check the id and --environment, or create identities', 'local seed'],
+  organization_not_found: ['Check the id and --environment, or create one', 'local seed'],
+  organization_not_seeded: ['Create one', 'local seed'],
+  webhook_not_found: ["List an organization's webhooks", 'webhook list --organization or-…'],
+};
 
 interface Answer<Name extends OperationName> {
   readonly result?: OperationResult<Name>;
@@ -53,5 +62,6 @@ export async function runOperation<Name extends OperationName>(
     );
   const { code, message } = error;
   if (code === 'input_invalid' || code in urlRefusals) throw new UsageError(message);
-  throw new OperationRefused(code, message);
+  const [advice, command = ''] = remedies[code] ?? [];
+  throw new OperationRefused(code, message, advice && `${advice}: ${target.paste(command)}`);
 }

@@ -7,7 +7,7 @@ import { clientSettings } from './aws';
 import { CommandFailed } from './failure';
 import { readJson } from './json';
 import { type CommonOptions, withEnvironment } from './options';
-import { type EnvironmentOptions, inProject, startCommand, walletCommand } from './paste';
+import { type EnvironmentOptions, inProject, localOutputs, startCommand, walletCommand } from './paste';
 import type { Terminal } from './terminal';
 
 /** A deployed environment, in AWS or on this machine. */
@@ -77,8 +77,14 @@ export const otherVersionRemedy =
 const outputsRemedy = `With --outputs, name the file that "cdk deploy --outputs-file" wrote, or start the environments of this machine: ${startCommand}`;
 
 /** Stack outputs by stack name: the file of `cdk deploy --outputs-file` and of `npm start`. */
-export const readOutputs = (file: string): Readonly<Record<string, Readonly<Record<string, string>>>> =>
-  readJson(file, outputsRemedy);
+export function readOutputs(file: string): Readonly<Record<string, Readonly<Record<string, string>>>> {
+  if (file === localOutputs && !existsSync(file))
+    throw new CommandFailed(
+      'No environments run on this machine.',
+      `Start them: ${startCommand}\nFor a deployed one, name the file that "cdk deploy --outputs-file" wrote with --outputs.`,
+    );
+  return readJson(file, outputsRemedy);
+}
 
 export interface Definition<Options> {
   /** In the imperative, without a full stop. */

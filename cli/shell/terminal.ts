@@ -12,6 +12,8 @@ export interface Terminal {
   note(text: string): void;
   /** Returns the line typed after the question. Absent if stdin is not a terminal. */
   ask?(question: string): Promise<string>;
+  /** Characters in a line of the results. @default - any number: they go to a file or a pipe */
+  readonly width?: number | undefined;
   /** Bold, if the results go to a terminal with colours. */
   bold(text: string): string;
   /** Red, if the results go to a terminal with colours. */
@@ -24,6 +26,7 @@ interface Output {
   write(text: string): unknown;
   /** False with `NO_COLOR` and the like. Absent for files and pipes. */
   hasColors?(): boolean;
+  readonly columns?: number | undefined;
 }
 
 /** @param stdin answers questions if it is a terminal. @default - no questions */
@@ -51,16 +54,25 @@ export function createTerminal(
         return '';
       },
     }),
+    width: stdout.columns,
     bold: style(stdout, 'bold'),
     bad: style(stdout, 'red'),
     alarm: style(stderr, 'red'),
   };
 }
 
-/** Aligned columns; the first row is the heading. */
-export function table(rows: readonly (readonly string[])[], heading: (text: string) => string): string {
+/** Aligned columns; the first row is the heading. Where they are wider than the terminal, a block for each row. */
+export function table(
+  rows: readonly (readonly string[])[],
+  { bold, width = Number.POSITIVE_INFINITY }: Pick<Terminal, 'bold' | 'width'>,
+): string {
   const [first = '', ...others] = columns(rows);
-  return [heading(first), ...others].join('\n');
+  if ([first, ...others].every((line) => line.length <= width)) return [bold(first), ...others].join('\n');
+  const [heading = [], ...entries] = rows;
+  const blocks = entries.map((entry) =>
+    columns(heading.flatMap((name, column) => (entry[column] ? [[name.toLowerCase(), entry[column]]] : []))),
+  );
+  return blocks.map((lines) => lines.join('\n')).join('\n\n');
 }
 
 /** A line for each row, with aligned columns. */

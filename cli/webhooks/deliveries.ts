@@ -39,7 +39,7 @@ export function register(program: Command, terminal: Terminal): void {
         ...[String(attempt.status ?? '-'), attempt.reason, `${durationMs} ms`, attempt.nextAttemptAt ?? ''],
       ]);
       const heading = ['DATE', 'EVENT', 'WEBHOOK', 'STATUS', 'HTTP', 'REASON', 'TOOK', 'NEXT'];
-      print(attempts, () => table([heading, ...rows], terminal.bold));
+      print(attempts, () => table([heading, ...rows], terminal));
       if (attempts.length === limit && !json)
         target.note(`The latest ${limit}. Earlier ones: --until ${attempts.at(-1)?.date}`);
     },

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { isReservedKind, newEventId } from '../../domain/event';
+import { findAmbiguity } from '../../domain/strict-json';
 import { runOperation } from '../shell/operations';
 import { id } from '../shell/options';
 import { environmentCommand } from '../shell/target';
@@ -41,8 +42,11 @@ function producedKind(text: string): string {
 function json(text: string): string {
   try {
     JSON.parse(text);
-    return text.trim();
   } catch (error) {
     throw new InvalidArgumentError(`Give JSON, such as '{"walletId":"wa-1"}': ${(error as Error).message}.`);
   }
+  const ambiguity = findAmbiguity(text);
+  if (!ambiguity) return text.trim();
+  const { kind, text: found } = ambiguity;
+  throw new InvalidArgumentError(`Parsers disagree on ${kind}: ${JSON.stringify(found)}.`);
 }

@@ -68,7 +68,7 @@ export function register(program: Command, terminal: Terminal): void {
         return [webhookId, formatState(webhook), formatKinds(kinds), String(secretVersion), createdAt, url];
       });
       const heading = ['WEBHOOK', 'STATE', 'KINDS', 'SECRET', 'ADDED', 'URL'];
-      print(webhooks, () => table([heading, ...rows], terminal.bold));
+      print(webhooks, () => table([heading, ...rows], terminal));
     },
   });
 

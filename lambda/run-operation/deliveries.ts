@@ -36,7 +36,7 @@ export const deliveries = {
       if (eventId !== null && !known.value[0]?.event)
         return fail({
           code: 'event_not_found',
-          message: `No event ${eventId} is known in environment ${environment}: it was never sent, is not fanned out yet (see "origin-status"), no webhook wants it, or it is too old.`,
+          message: `No event ${eventId} is known in environment ${environment}: it was never sent, is not fanned out yet, no webhook wants it, or it is too old.`,
         });
       if (webhookId !== null && !known.value[0]?.webhook) return webhookNotFound(webhookId, environment);
     }

@@ -24,13 +24,13 @@ export type Operations = {
 export const webhookNotFound = (webhookId: string, environment: string) =>
   fail<OperationError>({
     code: 'webhook_not_found',
-    message: `There is no webhook ${webhookId} in environment ${environment}. "webhook list" lists those of an organization.`,
+    message: `There is no webhook ${webhookId} in environment ${environment}.`,
   });
 
 export const organizationNotFound = (organizationId: string, environment: string) =>
   fail<OperationError>({
     code: 'organization_not_found',
-    message: `There is no organization ${organizationId} in environment ${environment}. Create one with "wallet local seed".`,
+    message: `There is no organization ${organizationId} in environment ${environment}.`,
   });
 
 /** ISO 8601, UTC. @param epoch seconds since 1970 */

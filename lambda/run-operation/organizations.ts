@@ -86,7 +86,7 @@ export const organizations = {
     if (holders.size < 3) {
       return fail({
         code: 'organization_not_seeded',
-        message: `${organizationId} is not an organization of environment ${ports.environment} with an active caller of each kind. Make one with "seed".`,
+        message: `${organizationId} is not an organization of environment ${ports.environment} with an active caller of each kind.`,
       });
     }
     if (!outcome.value[0]?.added) {
@@ -138,7 +138,7 @@ export const organizations = {
     if (identity) return ok(identity);
     return fail({
       code: 'identity_not_found',
-      message: `There is no identity ${identityId} in environment ${ports.environment}. Create some with "seed".`,
+      message: `There is no identity ${identityId} in environment ${ports.environment}.`,
     });
   },
 

@@ -17,7 +17,7 @@ interface Rule {
 const permitted: readonly (readonly [of: RegExp, imports: RegExp])[] = [
   [/^\.ci\//, /^(\.ci|cli|domain)\/|^lib\/environments$/],
   [/^bin\/(account|app|bundles|guardrails)\.ts$/, /^(bin|domain|lib)\//],
-  [/^bin\/local\.ts$/, /^(bin|domain|local)\//],
+  [/^bin\/local\.ts$/, /^(bin|domain|local)\/|^lib\/environments$/],
   [/^bin\/wallet\.ts$/, /^(bin|domain|cli)\//],
   [/^bin\/(?!(account|app|bundles|guardrails|local|wallet)\.ts$)/, /^(bin|domain)\//],
   [/^cli\//, /^(cli|domain)\/|^lib\/environments$/],
@@ -74,7 +74,7 @@ const rules: readonly Rule[] = [
       ['local/region.ts', "import { environments } from '../lib/environments';"],
       ['dashboard/verify.ts', "import { environments } from '../lib/environments';"],
       ['.ci/print-diff.ts', "import { createApp } from '../lib/app';"],
-      ['bin/local.ts', "import { environments } from '../lib/environments';"],
+      ['bin/local.ts', "import { createApp } from '../lib/app';"],
     ],
   },
   {

@@ -1,15 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { symlinkSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import fs, { readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { runCommandLine } from '../../cli/command-line';
 import { inProject, walletCommand } from '../../cli/shell/paste';
 import { createTerminal, table } from '../../cli/shell/terminal';
+import { validateEnvironments } from '../../lib/environment/rules';
 import { environments } from '../../lib/environments';
 import { version } from '../../package.json';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { runWallet, silent, writeOutputs } from '../support/wallet-command';
-import { groupId, identityId, organizationId, refusal, result, useRegion, wallet } from './region';
+import { groupId, identityId, organizationId, refusal, result, useRegion, wallet, webhookId } from './region';
 
 const region = useRegion();
 const folder = temporaryFolder();
@@ -32,7 +33,12 @@ const token = (...args: string[]) => wallet('token', '--caller', identityId, ...
 const [, other = first] = environments;
 const another = ['--environment', other.name];
 it.each<[string, object | string | undefined, string[], RegExp]>([
-  ['no file', undefined, [], /^error: Cannot read \/nowhere.json: ENOENT.*\n.*--outputs.*: npm start$/m],
+  [
+    'no file',
+    undefined,
+    [],
+    /^error: Cannot read \S+: no such file or directory\.\n.*--outputs.*: npm start$/m,
+  ],
   ['a damaged file', '{', [], /outputs\.json/],
   ['another stack', { [first.stackId]: {} }, another, RegExp(`${other.stackId}.*has: ${first.stackId}`)],
   ['a missing output', { [other.stackId]: {} }, another, /has no output OperationsFunctionName/],
@@ -47,9 +53,76 @@ it('names the environments that run instead of one that is not running on this m
   expect((await token('--outputs', outputs, ...another)).stderr).toContain(`--environment (${first.name})`);
 });
 
-it('recognizes an option that npm consumed', async () => {
-  const { exitCode, stderr } = await runWallet(['seed'], { variables: { npm_config_json: 'true' } });
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('npm run -s wallet -- seed --json')]);
+it('says once that nothing runs on this machine', async () => {
+  const missing = jest.spyOn(fs, 'existsSync').mockReturnValue(false);
+  const { exitCode, stderr } = await wallet('smoke');
+  missing.mockRestore();
+  const remedy = 'Start them: npm start\nFor a deployed one, name the file .* with --outputs.\n';
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(RegExp(`^error: No environments run on this machine.\n${remedy}$`));
+});
+
+it('an invalid row of the table is a failure with fields, values and remedies', async () => {
+  const notes: string[] = [];
+  jest.doMock('../../lib/environments', () => validateEnvironments([{ ...first, region: 'mars' }]));
+  await jest.isolateModulesAsync(async () => {
+    const isolated = require('../../cli/command-line') as typeof import('../../cli/command-line');
+    const terminal = { ...silent, note: (line: string) => notes.push(line) };
+    expect(await isolated.runCommandLine(['smoke'], terminal)).toBe(1);
+  });
+  jest.dontMock('../../lib/environments');
+  expect(notes.join('\n')).toMatch(/^error: \w+\.region is "mars"\. .*such as eu-central-1/);
+  expect(notes.join('\n')).not.toMatch(/bug|\n {4}at /);
+});
+
+const group = ['--group', groupId];
+const caller = ['--caller', identityId];
+it.each<[typed: string, args: string[], variables: Readonly<Record<string, string>>]>([
+  ['local seed --json', ['seed'], { json: 'true' }],
+  [`smoke --environment ${other.name}`, ['smoke', other.name], { environment: 'true' }],
+  [`smoke --environment ${other.name}`, ['smoke'], { environment: other.name }],
+  [
+    `delete-group --environment ${other.name} ${[...group, ...caller].join(' ')} --outputs o.json --json`,
+    ['delete-group', groupId, 'o.json', identityId, other.name],
+    { ...{ caller: 'true', json: 'true', outputs: 'true' }, ...{ group: 'true', environment: 'true' } },
+  ],
+])('recognizes options that npm consumed: %s', async (typed, args, consumed) => {
+  const variables = Object.fromEntries(
+    Object.entries(consumed).map(([name, value]) => [`npm_config_${name}`, value]),
+  );
+  const { exitCode, stderr } = await runWallet(args, { variables });
+  const [, advised] = /npm run -s wallet -- (.*)\nOr run: /.exec(stderr) ?? [];
+  expect(exitCode).toBe(2);
+  expect(advised?.split(' ').sort()).toEqual(typed.split(' ').sort());
+});
+
+it.each([
+  [['delete-group', '--grop', groupId, ...caller], "unknown option '--grop'\n(Did you mean --group?)"],
+  [['delete-group', groupId, ...caller], "too many arguments for 'delete-group'"],
+  [['delete-group', ...caller], "required option '--group <id>' not specified"],
+  [['--environment', first.name, 'smoke'], 'The command comes first, then its options.'],
+  [['help', 'nonsense'], "unknown command 'nonsense'"],
+  [['nonsense', '--help'], "unknown command 'nonsense'"],
+  [['help', 'webhook', 'ad'], "unknown command 'ad'\n(Did you mean add?)"],
+  [['webhook', 'help', 'ad'], "unknown command 'ad'\n(Did you mean add?)"],
+  [['webhook', 'ad', '--help'], "unknown command 'ad'\n(Did you mean add?)"],
+  [['webhook', 'ad', '--webhook', webhookId], "unknown command 'ad'\n(Did you mean add?)"],
+])('tells the slip in %j', async (args, message) => {
+  const printed = await wallet(...args);
+  expect(printed).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringContaining(message) });
+});
+
+it.each([
+  ['identity_not_found', /\nCheck the id and --environment, or create identities: \S+ local seed (.*)\n/],
+  ['webhook_not_found', /\nList an organization's webhooks: \S+ webhook list --organization or-… (.*)\n/],
+])('a refusal names the command that helps, on the same environment: %s', async (code, message) => {
+  region.answer({ 'describe-identity': () => refusal(code, 'None.') });
+  const [outputs, endpoints] = [region.outputs, join(dirname(region.outputs), 'endpoints.json')].map((file) =>
+    JSON.parse(readFileSync(file, 'utf8')),
+  );
+  const file = writeOutputs(folder(), { [other.stackId]: outputs[first.stackId] }, endpoints);
+  const { stderr } = await token('--outputs', file, ...another);
+  expect(message.exec(stderr)?.[1]).toBe([...another, '--outputs', file].join(' '));
 });
 
 const conflict = { 'x-amzn-errortype': 'ResourceConflictException' };
@@ -76,9 +149,14 @@ it('a bug exits with 1, and prints its stack trace', async () => {
   expect(notes.join('\n')).toMatch(/error: this is a bug of the command line\.\nTypeError: a bug\n {4}at /);
 });
 
-it('help prints the help of a command', async () => {
+it('help prints the help of a command, with choices and defaults as a person writes them', async () => {
   const printed = await wallet('help', 'webhook', 'add');
   expect(printed).toEqual(await wallet('webhook', 'add', '--help'));
+  expect(printed).toEqual(await wallet('webhook', 'help', 'add'));
+  const names = environments.map(({ name }) => name).join(', ');
+  expect(printed.stdout.replaceAll(/\s+/g, ' ')).toContain(
+    `the environment: ${names} (default: ${first.name})`,
+  );
 });
 
 it('printed commands select the environment, and work in every folder', () => {
@@ -109,7 +187,7 @@ it('prints its own colours, only on a terminal, and escapes all other controls',
   result(`${bold('x')} \x1b[31mred`);
   note(`${alarm('y')} \x07`);
   expect(written).toEqual(['\x1b[1mx\x1b[22m \\u001b[31mred\n', 'y \\u0007\n']);
-  expect(table([['A'], ['one\ntwo']], String)).toBe('A\none\\u000atwo');
+  expect(table([['A'], ['one\ntwo']], silent)).toBe('A\none\\u000atwo');
   const outputs = writeOutputs(folder(), { 'a\x1b]0;title\x07': {} });
   const { stderr } = await wallet('origins', '--outputs', outputs);
   expect(stderr).toContain('It has: a\\u001b]0;title\\u0007.');

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { warningOf } from '../../bin/node-version';
 import { environments } from '../../lib/environments';
+import { banner } from '../../local/banner';
 import { type CommandContext, runLocalCommand } from '../../local/command';
 import type { LocalOptions } from '../../local/start';
 import { startHttpServer } from '../support/http-server';
@@ -19,6 +20,7 @@ async function start(args: string[], variables = {}, context: Partial<CommandCon
     note: (text) => said.push(text),
     projectRoot: resolve(__dirname, '../..'),
     variables,
+    environmentNames: () => environments.map(({ name }) => name),
     ...{ onSignal: () => undefined, onUncaught: () => undefined, exit: () => undefined, ...context },
   });
   return { exitCode, said: said.join('\n') };
@@ -29,22 +31,29 @@ it.each([
   [['--port-offset=60000'], {}, "argument '60000' is invalid."],
   [['--nonsense'], {}, "error: unknown option '--nonsense'"],
   [['--state', '/proc/nowhere/state'], {}, 'Choose another state folder with --state DIR.'],
+  [['--environment', 'mars'], {}, `argument 'mars' is invalid. Choose from ${first.name}, `],
   // npm consumed an option.
   [['3000'], { npm_config_port_offset: 'true' }, 'npm start -- --port-offset 3000'],
   [[], { npm_config_fresh: 'true' }, 'npm start -- --fresh'],
+  [
+    [first.name, '3000'],
+    { npm_config_port_offset: 'true', npm_config_environment: 'true' },
+    `npm start -- --environment ${first.name} --port-offset 3000`,
+  ],
 ])('refuses %j with the variables %j', async (args, variables, message) => {
   const { exitCode, said } = await start(args, variables);
   expect(exitCode).toBe(2);
   expect(said).toContain(message);
 });
 
-it('refuses an unknown environment and a port in use, with the remedy', async () => {
-  await prepareAssembly(state());
-  const mars = await start(['--environment', 'mars', '--state', state()]);
-  const names = environments.map(({ name }) => name).join(', ');
-  expect(mars.exitCode).toBe(2);
-  expect(mars.said).toContain(`There is no environment "mars". Choose from: ${names}.`);
+it('--help shows defaults as a person writes them', async () => {
+  const { exitCode, said } = await start(['--help']);
+  expect(exitCode).toBe(0);
+  expect(said).toContain('(default: 0)');
+});
 
+it('refuses a port in use, with the remedy', async () => {
+  await prepareAssembly(state());
   const other = await startHttpServer(() => undefined);
   const offset = `--port-offset=${other.port - 8_001}`;
   const taken = await start(['--environment', first.name, '--state', state(), offset]);
@@ -114,6 +123,20 @@ describe('with environments that run', () => {
     now.mockRestore();
     expect(exits).toEqual([1]);
   });
+});
+
+it('lists the running environments within 80 columns', () => {
+  const running = environments.map(({ name: environment, region }) => ({
+    stack: { environment, region },
+    outputs: { ApiBaseUrl: 'http://127.0.0.1:65535', DashboardUrl: 'http://127.0.0.1:65535' },
+  }));
+  const options = { outputsFile: '/o.json', logsDirectory: '/logs', projectRoot: '/', sample: undefined };
+  const [, table = ''] =
+    banner({ ...options, running, ports: 'any' })
+      .split('\n\n', 1)[0]
+      ?.split(/^\n/) ?? [];
+  expect(table.split('\n')).toHaveLength(environments.length + 1);
+  for (const line of table.split('\n')) expect(line).toMatch(/^\S+ +\S+ +\S+ +\S+(?<=^.{0,80})$/);
 });
 
 it('warns on a Node.js that is too old', () => {

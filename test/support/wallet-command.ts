@@ -10,13 +10,17 @@ export async function runWallet(
   {
     stdin,
     variables,
+    columns,
   }: {
+    /** Of the terminal. @default - no terminal */
+    readonly columns?: number;
     readonly stdin?: Parameters<typeof createTerminal>[2];
     readonly variables?: Parameters<typeof runCommandLine>[2];
   } = {},
 ) {
   const written = { stdout: '', stderr: '' };
   const output = (name: keyof typeof written) => ({
+    columns,
     write: (text: string) => {
       written[name] += text;
     },

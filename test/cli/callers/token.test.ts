@@ -59,13 +59,16 @@ it('user-action prints a signature for one request that the deletion accepts, fo
   expect(verifyAction([stdout.trim()], signed)).toMatchObject({ ok: true });
 });
 
-it('delete-group fails with the response of the API', async () => {
-  const body = JSON.stringify({ code: 'permission_missing' });
+it.each([
+  [403, 'permission_missing', '$'],
+  [404, 'user_group_not_found', `Either it is deleted already, .* audit --group ${groupId} .*\n$`],
+])('delete-group fails with the response of the API: %d', async (status, code, remedy) => {
+  const body = JSON.stringify({ code });
   const headers = { 'content-type': 'application/json' };
-  region.answer(known(), { [`api:DELETE ${path}`]: () => ({ status: 403, headers, body }) });
+  region.answer(known(), { [`api:DELETE ${path}`]: () => ({ status, headers, body }) });
   expect(await region.wallet('delete-group', '--group', groupId, '--caller', identityId)).toEqual({
-    ...{ exitCode: 1, stdout: `403 ${body}\n` },
-    stderr: `error: The API did not delete ${groupId}: permission_missing.\n`,
+    ...{ exitCode: 1, stdout: `${status} ${body}\n` },
+    stderr: expect.stringMatching(`^error: The API did not delete ${groupId}: ${code}.\n${remedy}`),
   });
 });
 

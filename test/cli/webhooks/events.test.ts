@@ -1,4 +1,5 @@
 import { parseEvent, parseRedelivery } from '../../../domain/event';
+import { runWallet } from '../../support/wallet-command';
 import { groupId, organizationId, result, useRegion, webhookId } from '../region';
 
 const region = useRegion();
@@ -37,7 +38,7 @@ describe('send-event', () => {
 
   it.each([
     ['too long', `"${'x'.repeat(65_536)}"`, /error: The event has \d+ bytes/],
-    ['with duplicate names', '{"a":1,"a":2}', /duplicate names/],
+    ['with duplicate names', '{"a":{"b":1,"b":2}}', /Parsers disagree on duplicate names: "b"\./],
     ['that adds a field', '1,"kind":"b"', /Give JSON/],
   ])('refuses data %s, as the fan-out would', async (_, data, message) => {
     listing();
@@ -63,6 +64,11 @@ describe('deliveries', () => {
     const { stdout, stderr } = await region.wallet('deliveries');
     expect(stdout).toContain(`${date}  evt_1  ${webhookId}  given_up  -     server_error  12 ms\n`);
     expect(stderr).toBe(`The latest 100. Earlier ones: --until ${date}\n`);
+    listing(attempt, attempt);
+    const narrow = await runWallet(['deliveries', '--outputs', region.outputs], { columns: 80 });
+    const [first, second] = narrow.stdout.trimEnd().split('\n\n');
+    expect(first).toBe(second);
+    expect(first).toMatch(new RegExp(`^date     ${date}\nevent    evt_1\n.*\ntook     12 ms$`, 's'));
   });
 
   it('filters; defaults to the last day without an event or a webhook', async () => {
