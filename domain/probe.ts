@@ -8,6 +8,9 @@ export const probe = {
   kind: 'webhook.probe',
 } as const;
 
+/** Between two probes. The objective counts by it which were due, and `webhooks-unproven` its periods. */
+export const probeMinutes = 5;
+
 /** Milliseconds after which a probe proves nothing: it is refused, and attempts of its delivery end. */
 export const longestProbeAge = 120_000;
 

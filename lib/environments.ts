@@ -31,6 +31,7 @@ export const environments: readonly Environment[] = validateEnvironments([
     chains: ['mainnet', 'testnet'],
     support,
     serviceLevelAgreement: true,
+    objective: { availability: 0.999 },
     testFundsOnly: false,
     databaseAccess: 'data-api',
     database: {
@@ -62,6 +63,7 @@ export const environments: readonly Environment[] = validateEnvironments([
     chains: ['mainnet', 'testnet'],
     support,
     serviceLevelAgreement: true,
+    objective: { availability: 0.999 },
     testFundsOnly: false,
     databaseAccess: 'direct',
     database: {
@@ -123,6 +125,7 @@ export function developerEnvironment(name: string): Environment {
     webhookOrigin,
     alarmEmail,
     airGappedBackups,
+    objective,
     ...rest
   } = row;
   const [copy] = validateEnvironments([

@@ -12,6 +12,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { apiName, apiStage, deletionRoute } from '../../domain/objective';
 import { checkPath } from '../../domain/probe';
 import { decisionSeconds } from '../../lambda/authorize-request/variables';
 import { acknowledge } from '../checks/acknowledgements';
@@ -52,13 +53,12 @@ export class Api extends Construct {
     const { environment } = props;
     const { restApi, accessLog, url } = regionalRestApi(this, {
       environment,
-      name: `wallet-${environment.name}`,
+      name: apiName(environment.name),
       domainName: environment.domainNames?.api,
-      // The API's paths have no version.
-      stageName: 'api',
+      stageName: apiStage,
       makesLogRole: true,
       methods: {
-        '/auth/user-groups/{userGroupId}/DELETE': { metricsEnabled: true },
+        [`${deletionRoute.path}/${deletionRoute.method}`]: { metricsEnabled: true },
         [`${checkPath}/{webhookId}/POST`]: { throttlingRateLimit: 5, throttlingBurstLimit: 10 },
       },
     });
@@ -83,10 +83,8 @@ export class Api extends Construct {
       resultsCacheTtl: Duration.seconds(decisionSeconds),
     });
     const deletion = this.restApi.root
-      .addResource('auth')
-      .addResource('user-groups')
-      .addResource('{userGroupId}')
-      .addMethod('DELETE', new LambdaIntegration(deleteUserGroup, { allowTestInvoke: false }), {
+      .resourceForPath(deletionRoute.path)
+      .addMethod(deletionRoute.method, new LambdaIntegration(deleteUserGroup, { allowTestInvoke: false }), {
         operationName: 'deleteUserGroup',
         authorizationType: AuthorizationType.CUSTOM,
         authorizer,

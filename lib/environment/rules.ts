@@ -49,6 +49,12 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
     airGappedBackups &&
     serviceLevelAgreement === false &&
     'Remove it: without a service level agreement there are none.',
+  objective: ({ objective, serviceLevelAgreement }) =>
+    serviceLevelAgreement !== undefined &&
+    serviceLevelAgreement !== (objective !== undefined) &&
+    (serviceLevelAgreement
+      ? 'A service level agreement requires one, such as { availability: 0.999 }.'
+      : 'Remove it: without a service level agreement nothing measures it.'),
   'throttle.burst': ({ throttle }) =>
     throttle && throttle.burst < throttle.requestsPerSecond && 'Use at least throttle.requestsPerSecond.',
   'domainNames.hostedZone.name': ({ domainNames: { api, dashboard, hostedZone } = {} }) =>

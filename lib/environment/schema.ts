@@ -172,6 +172,15 @@ export const schema = object({
     guide: text(/^https:\/\/\S+$/, 'Give the https URL under which docs/receivers.md is published.'),
   }),
   serviceLevelAgreement: flag,
+  /** Share of deletions and of webhooks that succeed: alarms on the API follow from it, docs/decisions/alarms.md. */
+  objective: optional(
+    object({
+      availability: v.custom<number>(
+        (value) => typeof value === 'number' && value >= 0.95 && value <= 0.9999,
+        'Use 0.95 to 0.9999, such as 0.999.',
+      ),
+    }),
+  ),
   /** Part of the terms of use; nothing enforces it. */
   testFundsOnly: flag,
   /** Days, UTC; on `sunset` the environment is switched off. @default - not deprecated, and without a sunset not yet decided */

@@ -7,6 +7,9 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { budgetOf, objectiveMetrics } from '../../domain/objective';
+import { probeMinutes } from '../../domain/probe';
+import { type CheckMetric, checkMetrics } from '../../lambda/check-delivery/variables';
 import { type DeliveryMetric, deliveryMetrics } from '../../lambda/deliver-webhook/variables';
 import type { Api } from '../api/api';
 import { webAclMetricName } from '../api/web-acl';
@@ -23,7 +26,7 @@ const maximum = { period, statistic: 'Maximum' };
 
 /** What is watched in a region that serves. */
 export interface Watched {
-  readonly environment: Environment;
+  readonly environment: Environment & Required<Pick<Environment, 'objective'>>;
   readonly api: Api;
   readonly dashboard: Dashboard;
   /** By the names in their alarms. */
@@ -34,11 +37,14 @@ export interface Watched {
   /** Of the air-gapped backups. */
   readonly vaultName: string;
   readonly webhooks: Webhooks;
+  /** Sends a webhook to the environment itself, every `probeMinutes`. */
+  readonly probe: LambdaFunction;
   readonly webhookOrigin: WebhookOrigin;
 }
 
 /** Every alarm of a region that serves: what docs/runbook.md has a line for. */
 export const alarmTable = (watched: Watched, logMetrics: LogMetrics): readonly AlarmRow[] => [
+  ...proofAlarms(watched),
   ...apiAlarms(watched, logMetrics),
   ...functionAlarms(watched),
   ...databaseAlarms(watched),
@@ -47,22 +53,102 @@ export const alarmTable = (watched: Watched, logMetrics: LogMetrics): readonly A
   ...originAlarms(watched),
 ];
 
-/** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html */
-function apiAlarms({ environment, api, dashboard }: Watched, { throttled }: LogMetrics): readonly AlarmRow[] {
-  const stage = api.restApi.deploymentStage;
+/** Sums of what the objective is measured by. */
+export function objectiveSums({ name }: Environment, period: Duration) {
+  const { requests, errors, verified } = objectiveMetrics(name);
+  const sumOf = ({ dimensions, ...metric }: typeof requests | typeof verified) =>
+    new Metric({ ...metric, dimensionsMap: dimensions, statistic: 'Sum', period });
+  return { requests: sumOf(requests), errors: sumOf(errors), verified: sumOf(verified) };
+}
+
+/** What the environment's own receiver says about the probe. */
+function proofAlarms({ environment, probe }: Watched): readonly AlarmRow[] {
+  const probePeriod = Duration.minutes(probeMinutes);
+  const metricName: CheckMetric = 'OtherAddress';
   return [
     {
-      name: 'api-errors',
+      name: 'webhook-other-address',
       description:
-        'The API returned 5xx for at least 5 percent of requests, or for 5 of at most 100 requests.',
-      metric: new MathExpression({
-        expression: 'IF(requests > 100, 100 * errors / requests, errors)',
-        usingMetrics: { requests: stage.metricCount(sum), errors: stage.metricServerError(sum) },
-        period,
+        'MOST SERIOUS: a genuine webhook came from an address that is not published. Receivers that check the address reject webhooks; those that trust it alone are exposed.',
+      metric: new Metric({
+        namespace: checkMetrics.namespace,
+        metricName,
+        dimensionsMap: { service: checkMetrics.serviceName, environment: environment.name },
+        ...sum,
       }),
-      threshold: 5,
-      unit: 'percent; count up to 100 requests',
+      threshold: 1,
     },
+    {
+      name: 'webhooks-unproven',
+      description:
+        "For 15 minutes no webhook passed the environment's own check of signature, time and address.",
+      metric: new MathExpression({
+        // Zero if probes were sent and none was verified: CloudWatch looks for missing data in more than three periods.
+        // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
+        expression: '0 * sent + verified',
+        usingMetrics: {
+          sent: probe.metricInvocations({ statistic: 'Sum' }),
+          verified: objectiveSums(environment, probePeriod).verified,
+        },
+        period: probePeriod,
+      }),
+      comparisonOperator: LESS_THAN_THRESHOLD,
+      threshold: 1,
+      evaluationPeriods: 15 / probeMinutes,
+      treatMissingData: BREACHING,
+    },
+  ];
+}
+
+/**
+ * How many times faster than the objective allows deletions fail, over a long window, and a short one that ends the alarm
+ * soon after the failures: 14.4 uses two percent of 30 days' budget in an hour, 6 uses five percent in six hours.
+ * https://sre.google/workbook/alerting-on-slos/#6-multiwindow-multi-burn-rate-alerts
+ * CloudWatch evaluates every minute while period × periods is at most a day:
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
+ */
+const burnRates = [
+  { pace: 'fast', threshold: 14.4, windows: { '1h': Duration.hours(1), '5m': Duration.minutes(5) } },
+  { pace: 'slow', threshold: 6, windows: { '6h': Duration.hours(6), '30m': Duration.minutes(30) } },
+] as const;
+/** Fewer never page, however few requests there are. */
+const leastErrors = 5;
+
+function burnRateAlarms({ environment }: Watched): readonly AlarmRow[] {
+  const budget = budgetOf(environment.objective.availability);
+  return burnRates.flatMap(({ pace, threshold, windows }) =>
+    Object.entries(windows).map(([window, period], index): AlarmRow => {
+      const { requests, errors } = objectiveSums(environment, period);
+      const minimum = Math.floor(leastErrors / (threshold * budget));
+      const [failed, all] = [`errors${window}`, `requests${window}`];
+      // The long window counts at least as many requests as make `leastErrors` burn the budget that fast.
+      const counted = index === 0 ? `IF(${all} > ${minimum}, ${all}, ${minimum})` : all;
+      return {
+        name: `api-errors-${window}`,
+        runbookAnchor: 'api-errors',
+        description: `In the last ${window}, deletions failed ${threshold} times faster than the objective allows. Part of api-errors-${pace}.`,
+        metric: new MathExpression({
+          expression: `${failed} / (${budget} * ${counted})`,
+          usingMetrics: { [failed]: errors, [all]: requests },
+          period,
+        }),
+        threshold,
+        unit: 'times the budget',
+        composite: {
+          name: `api-errors-${pace}`,
+          description: `Deletions are failing ${threshold} times faster than the objective allows, in the last ${Object.keys(windows).join(' and the last ')}.`,
+        },
+      };
+    }),
+  );
+}
+
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html */
+function apiAlarms(watched: Watched, { throttled }: LogMetrics): readonly AlarmRow[] {
+  const { environment, api, dashboard } = watched;
+  const stage = api.restApi.deploymentStage;
+  return [
+    ...burnRateAlarms(watched),
     {
       name: 'api-latency',
       description: 'The p99 latency of the API has been two seconds or more for 15 minutes.',
@@ -300,7 +386,7 @@ function webhookAlarms({ environment, webhooks }: Watched): readonly AlarmRow[] 
       description:
         'No webhook was delivered for 30 minutes, while at least 20 attempts failed in each 15 minutes.',
       metric: new MathExpression({
-        // As in `origin-unreachable`, zero if only attempts that failed were counted.
+        // `0 * failed` makes the sum zero if only attempts that failed were counted: a sum treats a missing term as zero.
         expression: 'IF(failed >= 20 AND 0 * failed + delivered < 1, 1, 0)',
         usingMetrics: {
           failed: deliveryMetric(environment, 'Failed'),
@@ -341,9 +427,7 @@ function webhookAlarms({ environment, webhooks }: Watched): readonly AlarmRow[] 
  * after a move they still show the previous one. They also show the account's other gateways in the region, by id.
  * https://docs.aws.amazon.com/vpc/latest/userguide/metrics-dimensions-nat-gateway.html
  */
-function originAlarms({ environment, webhookOrigin: origin, webhooks }: Watched): readonly AlarmRow[] {
-  const { name, webhookOrigin } = environment;
-  const { deliveries, retries } = webhooks;
+function originAlarms({ environment, webhookOrigin: origin }: Watched): readonly AlarmRow[] {
   const ofGateway = (metricName: string, options = sum) =>
     new Metric({
       namespace: 'AWS/NATGateway',
@@ -357,8 +441,7 @@ function originAlarms({ environment, webhookOrigin: origin, webhooks }: Watched)
       label: `${label} \${PROP('Dim.NatGatewayId')}`,
       period,
     });
-  const inward = ofGateway('PacketsInFromDestination');
-  const move = `wallet move-origin --environment ${name} --zone N`;
+  const move = `wallet move-origin --environment ${environment.name} --zone N`;
   const reserve: AlarmRow = {
     name: 'origin-reserve-in-use',
     runbookAnchor: 'reserve-address-in-use',
@@ -371,35 +454,6 @@ function originAlarms({ environment, webhookOrigin: origin, webhooks }: Watched)
   };
   return [
     {
-      name: 'origin-unreachable',
-      runbookAnchor: 'a-zone-is-gone',
-      description: `In 10 of the last 20 minutes, webhooks were attempted and no packet came back through the webhook origin's NAT gateway: the gateway or its zone has failed, not the receivers. Check: wallet origin-status --environment ${name}. Move to another zone: ${move}${
-        webhookOrigin?.reserve ? ', with --reserve if the address cannot be released' : ''
-      }.`,
-      metric: new MathExpression({
-        // Why these: docs/decisions/alarms.md. A sum treats missing terms as zero, and is missing only if all are: adding
-        // `0 * (tried + retried)` makes it zero for a gateway that stopped reporting.
-        expression:
-          'IF(tried + retried > done + redone AND 0 * (tried + retried) + inward + delivered < 1, 1, 0)',
-        usingMetrics: {
-          tried: deliveries.queue.metricNumberOfMessagesReceived({ period }),
-          retried: retries.queue.metricNumberOfMessagesReceived({ period }),
-          done: deliveries.queue.metricNumberOfMessagesDeleted({ period }),
-          redone: retries.queue.metricNumberOfMessagesDeleted({ period }),
-          inward,
-          delivered: deliveryMetric(environment, 'Delivered'),
-        },
-        period,
-      }),
-      condition: origin.isAttached,
-      threshold: 1,
-      // A failed message becomes visible again after 7.5 minutes: one alone appears in two or three of four periods.
-      evaluationPeriods: 4,
-      datapointsToAlarm: 2,
-      unit: 'packets in 5 minutes',
-      context: [ofGateways('PacketsInFromDestination', 'Received')],
-    },
-    {
       name: 'egress-drops',
       runbookAnchor: 'moving-the-webhook-origin',
       description:
@@ -409,7 +463,7 @@ function originAlarms({ environment, webhookOrigin: origin, webhooks }: Watched)
         usingMetrics: {
           dropped: ofGateway('PacketsDropCount'),
           outward: ofGateway('PacketsInFromSource'),
-          inward,
+          inward: ofGateway('PacketsInFromDestination'),
         },
         period,
       }),

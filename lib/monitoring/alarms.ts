@@ -1,9 +1,13 @@
 import { Stack } from 'aws-cdk-lib';
 import {
   Alarm,
+  type AlarmBase,
   type AlarmProps,
+  AlarmRule,
+  AlarmState,
   type CfnAlarm,
   ComparisonOperator,
+  CompositeAlarm,
   type IMetric,
   type MathExpression,
   type Metric,
@@ -20,7 +24,7 @@ import type { OperationsKey } from './operations-key';
 /** CloudWatch's settings. Unless set: one period, `>=` the threshold, missing data is not breaching. */
 export interface AlarmRow
   extends Pick<AlarmProps, 'threshold' | 'comparisonOperator' | 'datapointsToAlarm' | 'treatMissingData'> {
-  /** In lowercase with hyphens, such as `api-errors`; prefixed with the stack's name. */
+  /** In lowercase with hyphens, such as `api-latency`; prefixed with the stack's name. */
   readonly name: string;
   /** What has happened, as a sentence for the person on call. */
   readonly description: string;
@@ -34,7 +38,14 @@ export interface AlarmRow
   readonly context?: readonly IMetric[];
   /** The alarm exists only if it is true; the graph has only the context, since the metric may not exist. @default - always */
   readonly condition?: CfnAlarm['cfnOptions']['condition'];
+  /** Notifies instead of this alarm, while all alarms with the same one are in ALARM. @default - this alarm notifies */
+  readonly composite?: Pick<AlarmRow, 'name' | 'description'>;
 }
+
+/** The alarms that notify, by name: composite alarms instead of their parts. */
+export const notifyingNames = (alarms: readonly AlarmRow[]): readonly string[] => [
+  ...new Set(alarms.map(({ name, composite = { name } }) => composite.name)),
+];
 
 export const runbookAnchorOf = ({ name, runbookAnchor = name }: AlarmRow): string => runbookAnchor;
 
@@ -66,8 +77,16 @@ export class Alarms extends Construct {
     if (environment.alarmEmail !== undefined) {
       topic.addSubscription(new EmailSubscription(environment.alarmEmail));
     }
+    const describe = (description: string, row: AlarmRow) =>
+      `${description} Runbook: docs/runbook.md#${runbookAnchorOf(row)}`;
+    const notify = (alarm: AlarmBase) => {
+      alarm.addAlarmAction(new SnsAction(topic));
+      alarm.addOkAction(new SnsAction(topic));
+    };
+    const composites = new Map<string, { readonly row: AlarmRow; readonly parts: Alarm[] }>();
     for (const row of alarms) {
-      const { name, description, runbookAnchor: _, unit: __, context: ___, condition, ...settings } = row;
+      const { name, description, composite, condition, ...rest } = row;
+      const { runbookAnchor: _, unit: __, context: ___, ...settings } = rest;
       const isPercentile = /^p\d/.test(row.metric.toMetricConfig().metricStat?.statistic ?? '');
       const alarm = new Alarm(this, name, {
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
@@ -77,11 +96,20 @@ export class Alarms extends Construct {
         ...(isPercentile && { evaluateLowSampleCountPercentile: 'ignore' }),
         ...settings,
         alarmName: `${stackName}-${name}`,
-        alarmDescription: `${description} Runbook: docs/runbook.md#${runbookAnchorOf(row)}`,
+        alarmDescription: describe(description, row),
       });
       if (condition) (alarm.node.defaultChild as CfnAlarm).cfnOptions.condition = condition;
-      alarm.addAlarmAction(new SnsAction(topic));
-      alarm.addOkAction(new SnsAction(topic));
+      if (!composite) notify(alarm);
+      else if (!composites.get(composite.name)?.parts.push(alarm))
+        composites.set(composite.name, { row: { ...row, ...composite }, parts: [alarm] });
+    }
+    for (const { row, parts } of composites.values()) {
+      const alarm = new CompositeAlarm(this, row.name, {
+        compositeAlarmName: `${stackName}-${row.name}`,
+        alarmDescription: describe(row.description, row),
+        alarmRule: AlarmRule.allOf(...parts.map((part) => AlarmRule.fromAlarm(part, AlarmState.ALARM))),
+      });
+      notify(alarm);
     }
     this.topicArn = topic.topicArn;
   }

@@ -5,13 +5,17 @@ import {
   Dashboard,
   GraphWidget,
   type IMetric,
+  MathExpression,
   PeriodOverride,
+  SingleValueWidget,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
+import { budgetOf } from '../../domain/objective';
+import { probeMinutes } from '../../domain/probe';
 import { withStableLogicalId } from '../stable-logical-id';
-import { alarmTable, deliveryMetric, type Watched } from './alarm-table';
-import { type AlarmRow, Alarms, type AlarmsProps, runbookAnchorOf } from './alarms';
+import { alarmTable, deliveryMetric, objectiveSums, type Watched } from './alarm-table';
+import { type AlarmRow, Alarms, type AlarmsProps, notifyingNames, runbookAnchorOf } from './alarms';
 import { LogMetrics, sum } from './log-metrics';
 
 export type MonitoringProps = Watched & Pick<AlarmsProps, 'key'>;
@@ -36,35 +40,69 @@ export class Monitoring extends Construct {
     const alarms = alarmTable(props, logMetrics);
     this.topicArn = new Alarms(this, 'Alarms', { environment, key, alarms }).topicArn;
     const stage = api.restApi.deploymentStage;
-    this.cloudWatchDashboardUrl = addCloudWatchDashboard(new Construct(this, 'Dashboard'), alarms, [
-      {
-        title: 'Requests',
-        metrics: [
-          stage.metricCount({ ...sum, label: 'All' }),
-          stage.metricClientError({ ...sum, label: '4xx' }),
-          stage.metricServerError({ ...sum, label: '5xx' }),
-        ],
-      },
-      { title: 'Refusals by code', metrics: [logMetrics.refusals] },
-      { title: "API Gateway's own responses by type", metrics: [logMetrics.gatewayResponses] },
-      {
-        title: 'Webhook attempts by outcome',
-        metrics: [
-          deliveryMetric(environment, 'Delivered', 'Delivered'),
-          deliveryMetric(environment, 'Failed', 'Failed'),
-          deliveryMetric(environment, 'GivenUp', 'Given up'),
-        ],
-      },
-      {
-        title: 'Age of completed deliveries',
-        unit: 'ms',
-        metrics: [
-          deliveryMetric(environment, 'Age', 'p50', 'p50'),
-          deliveryMetric(environment, 'Age', 'p99', 'p99'),
-        ],
-      },
-    ]);
+    this.cloudWatchDashboardUrl = addCloudWatchDashboard(
+      new Construct(this, 'Dashboard'),
+      alarms,
+      objectiveWidgets(environment),
+      [
+        {
+          title: 'Requests',
+          metrics: [
+            stage.metricCount({ ...sum, label: 'All' }),
+            stage.metricClientError({ ...sum, label: '4xx' }),
+            stage.metricServerError({ ...sum, label: '5xx' }),
+          ],
+        },
+        { title: 'Refusals by code', metrics: [logMetrics.refusals] },
+        { title: "API Gateway's own responses by type", metrics: [logMetrics.gatewayResponses] },
+        {
+          title: 'Webhook attempts by outcome',
+          metrics: [
+            deliveryMetric(environment, 'Delivered', 'Delivered'),
+            deliveryMetric(environment, 'Failed', 'Failed'),
+            deliveryMetric(environment, 'GivenUp', 'Given up'),
+          ],
+        },
+        {
+          title: 'Age of completed deliveries',
+          unit: 'ms',
+          metrics: [
+            deliveryMetric(environment, 'Age', 'p50', 'p50'),
+            deliveryMetric(environment, 'Age', 'p99', 'p99'),
+          ],
+        },
+      ],
+    );
   }
+}
+
+/** Objective, share and remaining budget of the last 30 days, as `wallet availability` prints them. */
+function objectiveWidgets(environment: Watched['environment']): readonly SingleValueWidget[] {
+  const { availability } = environment.objective;
+  const budget = budgetOf(availability);
+  const days = Duration.days(30);
+  const { requests, errors, verified } = objectiveSums(environment, days);
+  // Shorter than 30 days after the first deployment, the command alone knows which probes were due.
+  const due = days.toMinutes() / probeMinutes;
+  return [
+    { of: 'API', failedShare: 'errors / requests', usingMetrics: { requests, errors } },
+    { of: 'Webhooks', failedShare: `(1 - verified / ${due})`, usingMetrics: { verified } },
+  ].map(({ of, failedShare, usingMetrics }) => {
+    const value = (expression: string, label: string) =>
+      new MathExpression({ expression, usingMetrics, label, period: days });
+    return new SingleValueWidget({
+      title: `${of}, 30 days: objective ${100 * availability} percent`,
+      metrics: [
+        value(`100 * (1 - ${failedShare})`, 'percent'),
+        value(`${days.toMinutes()} * (${budget} - ${failedShare})`, 'minutes of budget left'),
+      ],
+      start: `-${days.toIsoString()}`,
+      setPeriodToTimeRange: true,
+      fullPrecision: true,
+      width: 12,
+      height: 3,
+    });
+  });
 }
 
 interface Graph {
@@ -85,6 +123,7 @@ interface Graph {
 function addCloudWatchDashboard(
   scope: Construct,
   alarms: readonly AlarmRow[],
+  objectives: readonly SingleValueWidget[],
   others: readonly Graph[],
 ): string {
   const { stackName, region } = Stack.of(scope);
@@ -97,10 +136,13 @@ function addCloudWatchDashboard(
   withStableLogicalId(dashboard, 'MonitoringDashboard');
   const markdown = `# ${stackName}\nThe stack's next deployment undoes changes made here. Begin with \`docs/runbook.md#looking-at-an-environment\`; graphs have the names of its sections, and the thresholds of alarms as lines.`;
   // By name, since a conditional alarm may not exist.
-  const states = alarms.map(({ name }) => Alarm.fromAlarmName(scope, name, `${stackName}-${name}`));
+  const states = notifyingNames(alarms).map((name) =>
+    Alarm.fromAlarmName(scope, name, `${stackName}-${name}`),
+  );
   // Units of the grid, 24 wide: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
   dashboard.addWidgets(new TextWidget({ markdown, width: 24, height: 2 }));
   dashboard.addWidgets(new AlarmStatusWidget({ title: 'Alarms', alarms: states, width: 24, height: 5 }));
+  dashboard.addWidgets(...objectives);
   const widgets = [...graphsOf(alarms), ...others].map(
     ({ title, unit = 'in 5 minutes', metrics, thresholds = [] }) =>
       new GraphWidget({

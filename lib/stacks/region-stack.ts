@@ -105,8 +105,10 @@ export class RegionStack extends EnvironmentStack {
       schema,
       role: 'run_operation',
     });
+    // With a service level agreement.
+    const { objective } = environment;
     const retentionDays = airGappedRetentionDays(environment);
-    if (retentionDays !== undefined) {
+    if (objective && retentionDays !== undefined) {
       const { cluster } = database;
       const { vaultName } = new AirGappedBackups(this, 'AirGappedBackups', {
         environment,
@@ -114,10 +116,10 @@ export class RegionStack extends EnvironmentStack {
         cluster,
         retentionDays,
       });
-      new Probe(this, 'Probe', { environment, schema, webhooks, apiUrl: api.url });
+      const { handler: probe } = new Probe(this, 'Probe', { environment, schema, webhooks, apiUrl: api.url });
       const { fanOutEvent, deliverWebhook, purgeExpired } = webhooks;
       const { topicArn, cloudWatchDashboardUrl } = new Monitoring(this, 'Monitoring', {
-        environment,
+        environment: { ...environment, objective },
         key: operationsKey,
         api,
         dashboard,
@@ -132,6 +134,7 @@ export class RegionStack extends EnvironmentStack {
         clusterIdentifier: cluster.identifier,
         vaultName,
         webhooks,
+        probe,
         webhookOrigin,
       });
       this.addOutputs({

@@ -3,7 +3,7 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { checkPath } from '../../domain/probe';
+import { checkPath, probeMinutes } from '../../domain/probe';
 import { variables } from '../../lambda/probe-webhooks/variables';
 import { DatabaseFunction } from '../database/database-function';
 import type { SchemaMigration } from '../database/schema-migration';
@@ -20,6 +20,8 @@ export interface ProbeProps {
 
 /** Sends an event every five minutes that the environment's own receiver verifies: the proof that webhooks work. */
 export class Probe extends Construct {
+  readonly handler: DatabaseFunction;
+
   constructor(scope: Construct, id: string, { environment, schema, webhooks, apiUrl }: ProbeProps) {
     super(scope, id);
     const { queue } = webhooks.events;
@@ -38,6 +40,7 @@ export class Probe extends Construct {
     handler.addToRolePolicy(
       new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [queue.queueArn] }),
     );
+    this.handler = handler;
     new Rule(this, 'Schedule', {
       description: 'Every five minutes: a webhook to the environment itself',
       schedule: Schedule.rate(probeInterval),
@@ -47,5 +50,4 @@ export class Probe extends Construct {
   }
 }
 
-/** The objective counts probes by it, and the alarm `webhooks-unproven` its periods. */
-export const probeInterval = Duration.minutes(5);
+const probeInterval = Duration.minutes(probeMinutes);

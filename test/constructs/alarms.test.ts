@@ -6,7 +6,13 @@ import { type StackTemplate, synthesizeEveryStack } from '../support/stacks';
 type Json = any;
 
 const { standby: _, ...alone } = withSla;
-const row = { ...alone, name: 'reserved', stackId: 'Reserved', webhookOrigin: { reserve: true } };
+const row = {
+  ...alone,
+  name: 'reserved',
+  stackId: 'Reserved',
+  objective: { availability: 0.999 },
+  webhookOrigin: { reserve: true },
+};
 const stacks = synthesizeEveryStack([row, withStandby]);
 
 const api = '{ApiName=wallet-reserved Stage=ApiRestApiDeploymentStageapi}';
@@ -29,6 +35,19 @@ const dead = (name: string) => [
 ];
 const deliveries = (metric: string, period = '5 min') =>
   `WalletWebhooks ${metric} {environment=reserved service=deliver-webhook} Sum of ${period}`;
+const proof = (metric: string) =>
+  `WalletWebhooks ${metric} {environment=reserved service=check-delivery} Sum of 5 min`;
+/** Of an objective of 0.999. */
+const burning = (window: string, minutes: number, counted: string, rate: number) => {
+  const of = `{ApiName=wallet-reserved Method=DELETE Resource=/auth/user-groups/{userGroupId} Stage=api} Sum of ${minutes} min`;
+  return {
+    [`api-errors-${window}`]: [
+      `errors${window} / (0.001 * ${counted}) >= ${rate}, 1 of 1`,
+      `errors${window}: AWS/ApiGateway 5XXError ${of}`,
+      `requests${window}: AWS/ApiGateway Count ${of}`,
+    ],
+  };
+};
 const gateway = (metric: string, statistic = 'Sum') =>
   `AWS/NATGateway ${metric} {NatGatewayId=WebhookOriginNatGateway} ${statistic} of 5 min`;
 const attached = 'if WebhookOriginIsAttached';
@@ -38,11 +57,19 @@ const attached = 'if WebhookOriginIsAttached';
  * periods; breaching if data is missing; if a condition holds. Then the metrics of the expression.
  */
 const promised: Readonly<Record<string, readonly string[]>> = {
-  'api-errors': [
-    'IF(requests > 100, 100 * errors / requests, errors) >= 5, 1 of 1',
-    `requests: AWS/ApiGateway Count ${api} Sum of 5 min`,
-    `errors: AWS/ApiGateway 5XXError ${api} Sum of 5 min`,
+  'webhook-other-address': [`${proof('OtherAddress')} >= 1, 1 of 1`],
+  'webhooks-unproven': [
+    '0 * sent + verified < 1, 3 of 3, breaching',
+    'sent: AWS/Lambda Invocations {FunctionName=ProbeProbeWebhooks} Sum of 5 min',
+    `verified: ${proof('Verified')}`,
   ],
+  ...burning('1h', 60, 'IF(requests1h > 347, requests1h, 347)', 14.4),
+  ...burning('5m', 5, 'requests5m', 14.4),
+  ...burning('6h', 360, 'IF(requests6h > 833, requests6h, 833)', 6),
+  ...burning('30m', 30, 'requests30m', 6),
+  // Composite: both notify, and their parts do not.
+  'api-errors-fast': ['ALARM(api-errors-1h) AND ALARM(api-errors-5m)'],
+  'api-errors-slow': ['ALARM(api-errors-6h) AND ALARM(api-errors-30m)'],
   'api-latency': [`AWS/ApiGateway Latency ${api} p99 of 5 min >= 2000, 3 of 3, ignore few samples`],
   'api-throttling': ['WalletApi/Reserved Throttled {} Sum of 5 min >= 100, 1 of 1'],
   'firewall-blocks': [
@@ -90,15 +117,6 @@ const promised: Readonly<Record<string, readonly string[]>> = {
   'oldest-message-retries': oldest('WebhookRetryQueue', 45),
   'dead-letters-events': dead('WebhookEventsDeadLetterQueue'),
   'dead-letters-deliveries': dead('WebhookDeliveryDeadLetterQueue'),
-  'origin-unreachable': [
-    `IF(tried + retried > done + redone AND 0 * (tried + retried) + inward + delivered < 1, 1, 0) >= 1, 2 of 4, ${attached}`,
-    `tried: ${queue('NumberOfMessagesReceived', 'WebhookDeliveryQueue', 'Sum')}`,
-    `retried: ${queue('NumberOfMessagesReceived', 'WebhookRetryQueue', 'Sum')}`,
-    `done: ${queue('NumberOfMessagesDeleted', 'WebhookDeliveryQueue', 'Sum')}`,
-    `redone: ${queue('NumberOfMessagesDeleted', 'WebhookRetryQueue', 'Sum')}`,
-    `inward: ${gateway('PacketsInFromDestination')}`,
-    `delivered: ${deliveries('Delivered')}`,
-  ],
   'egress-drops': [
     `IF(dropped >= 10, 100 * dropped / (outward + inward), 0) > 0.01, 3 of 3, ${attached}`,
     `dropped: ${gateway('PacketsDropCount')}`,
@@ -134,7 +152,26 @@ function metricOf(
 }
 
 /** The alarms of a stack, as above. */
-const alarmsOf = (name: string) =>
+const alarmsOf = (name: string) => ({
+  ...metricAlarmsOf(name),
+  ...Object.fromEntries(
+    (stacks[name] as StackTemplate).all('AWS::CloudWatch::CompositeAlarm').map(({ Properties }) => {
+      const parts = Properties.AlarmRule['Fn::Join'][1].map((part: Json) =>
+        part['Fn::GetAtt'] ? nameIn(name, part['Fn::GetAtt'][0]) : part,
+      );
+      const rule = parts
+        .join('')
+        .replaceAll('"', '')
+        .replace(/^\((.*)\)$/, '$1');
+      return [Properties.AlarmName.replace(`${name}-`, ''), [rule]];
+    }),
+  ),
+});
+
+const nameIn = (name: string, logicalId: string) =>
+  (stacks[name] as StackTemplate).get(logicalId).Properties.AlarmName.replace(`${name}-`, '');
+
+const metricAlarmsOf = (name: string) =>
   Object.fromEntries(
     (stacks[name] as StackTemplate).all('AWS::CloudWatch::Alarm').map(({ Properties, Condition }) => {
       const { Metrics = [], ComparisonOperator, TreatMissingData, EvaluationPeriods } = Properties;

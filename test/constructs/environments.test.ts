@@ -13,6 +13,7 @@ const eu = {
   chains: ['mainnet', 'testnet'],
   support: { contact: 'help@example.com', guide: 'https://example.com/receivers' },
   serviceLevelAgreement: true,
+  objective: { availability: 0.999 },
   testFundsOnly: false,
   databaseAccess: 'data-api',
   database: {
@@ -35,6 +36,7 @@ const eu = {
 } satisfies Environment;
 
 const { standby: _, ...alone } = eu;
+const { objective: __, ...unpromised } = { ...alone, serviceLevelAgreement: false };
 const snapshot = 'arn:aws:rds:eu-central-1:111122223333:cluster-snapshot:rds:wallet-eu-2026-11-21-03-10';
 const restoreFrom = { cluster: 'wallet-eu-0123abcd', time: '2026-11-21T10:30:00Z' };
 const hostedZone = { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' };
@@ -84,7 +86,7 @@ describe('a row', () => {
   it.each<[string, object]>([
     ['every field', full],
     ['no optional field', alone],
-    ['a cluster that may pause', { ...alone, serviceLevelAgreement: false, database: paused }],
+    ['a cluster that may pause', { ...unpromised, database: paused }],
     ['a certificate to create', changed(full, { domainNames: { ...full.domainNames, hostedZone } })],
     [
       'a promoted cluster and a new standby',
@@ -119,6 +121,7 @@ describe('a row', () => {
       'database.restoreFrom.time': '2026-11-21T10:30:00+01:00',
       alarmEmail: 'a@b',
       logRetentionDays: 2,
+      'objective.availability': 1,
       'throttle.requestsPerSecond': 0,
       'throttle.burst': 1251,
       tokenIssuer: 'https://eu.example/',
@@ -157,7 +160,7 @@ describe('a row', () => {
     ['database.capacity.minimum', 0],
     ['database.capacity.minimum', 0, { ...eu, serviceLevelAgreement: false }],
     ['database.pauseAfterMinutes', 5],
-    ['database.pauseAfterMinutes', undefined, { ...alone, serviceLevelAgreement: false, database: paused }],
+    ['database.pauseAfterMinutes', undefined, { ...unpromised, database: paused }],
     ['database.readers', 0],
     ['database.backupRetentionDays', 7],
     ['database.deletionProtection', false],
@@ -166,7 +169,9 @@ describe('a row', () => {
     ['database.replicaOf', 'wallet-1', full],
     ['database.restoreFrom', { cluster: restoreFrom.cluster }],
     ['database.restoreFrom', { snapshot: snapshot.replace('eu-central-1', 'eu-west-1') }],
-    ['alarmEmail', 'on-call@example.com', { ...alone, serviceLevelAgreement: false }],
+    ['alarmEmail', 'on-call@example.com', unpromised],
+    ['objective', undefined],
+    ['objective', eu.objective, unpromised],
     ['throttle.burst', 100],
     ['domainNames.hostedZone.name', 'ample.com'],
     ['domainNames.certificateArn', certificateArn.replace('eu-central-1', 'us-east-1')],

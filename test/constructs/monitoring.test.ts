@@ -1,6 +1,6 @@
 import { logCodes } from '../../lambda/shared/log';
 import { missingHeadings } from '../support/documents';
-import { withSla, withStandby } from '../support/rows';
+import { withoutSla, withSla, withStandby } from '../support/rows';
 import { type Resource, type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
@@ -21,23 +21,28 @@ const nameOf = ({ Properties }: Resource): string => Properties.AlarmName.replac
 
 describe.each(Object.entries(stacks))('the alarms of %s', (stackName, stack) => {
   const alarms = stack.all('AWS::CloudWatch::Alarm');
+  const composites = stack.all('AWS::CloudWatch::CompositeAlarm');
+  const rules = JSON.stringify(composites.map(({ Properties }) => Properties.AlarmRule));
+  const isPart = ({ logicalId }: Resource) => rules.includes(`"${logicalId}"`);
 
   it('have the name of the stack and a heading of the runbook, and notify the topic of ALARM and OK', () => {
+    const parts = alarms.filter(isPart).map(({ Properties }) => Properties.AlarmName);
     const topic = { Ref: stack.only('AWS::SNS::Topic').logicalId };
     expect(stack.json.Outputs.AlarmTopicArn.Value).toEqual(topic);
     expect(alarms).not.toEqual([]);
-    for (const { Properties } of alarms) {
-      const { AlarmName, AlarmDescription, AlarmActions, OKActions } = Properties;
-      expect(AlarmName).toMatch(new RegExp(`^${stackName}-[a-z-]+$`));
+    for (const { Properties } of [...alarms, ...composites]) {
+      const { AlarmName, AlarmDescription, AlarmActions = [], OKActions = [] } = Properties;
+      expect(AlarmName).toMatch(new RegExp(`^${stackName}-[a-z0-9-]+$`));
       expect(AlarmDescription).toMatch(/\. Runbook: docs\/runbook\.md#[a-z-]+$/);
       expect(missingHeadings(AlarmDescription)).toEqual([]);
-      expect([AlarmActions, OKActions]).toEqual([[topic], [topic]]);
+      const notified = parts.includes(AlarmName) ? [] : [topic];
+      expect([AlarmActions, OKActions]).toEqual([notified, notified]);
     }
   });
 });
 
 it('alarms exist only with a service level agreement', () => {
-  expect(stackOf({ ...alone, serviceLevelAgreement: false }).all('AWS::CloudWatch::Alarm')).toEqual([]);
+  expect(stackOf(withoutSla).all('AWS::CloudWatch::Alarm')).toEqual([]);
 });
 
 it('the topic notifies the address of the row, and its key permits the alarms of this account', () => {
@@ -75,16 +80,17 @@ it('the dashboard has the state of every alarm, and no metric of a gateway that 
   const widgets: readonly Json[] = JSON.parse(text).widgets;
   const [states] = widgets.filter(({ type }) => type === 'alarm');
   const names = states.properties.alarms.map((arn: string) => arn.split(':').at(-1));
-  expect(names.sort()).toEqual(alarms.map(({ Properties }) => Properties.AlarmName).sort());
+  // Of a composite alarm, instead of its parts.
+  const composites = stack.all('AWS::CloudWatch::CompositeAlarm');
+  const notifying = [...alarms, ...composites].filter(({ Properties }) => Properties.AlarmActions);
+  expect(composites).toHaveLength(2);
+  expect(names.sort()).toEqual(notifying.map(({ Properties }) => Properties.AlarmName).sort());
   expect(JSON.stringify(widgets.filter((widget) => widget !== states))).not.toContain(
     'WebhookOriginNatGateway',
   );
   // Unique in the account.
   expect(stack.get('MonitoringDashboard').Properties.DashboardName).toBe('Reserved');
 });
-
-const none = undefined;
-type Values = readonly (number | undefined)[];
 
 it('no alarm depends on FILL, whose behaviour for a metric without any data is not documented', () => {
   expect(JSON.stringify(alarms)).not.toMatch(/\bFILL\b/);
@@ -122,60 +128,51 @@ it('alarms read metrics of this environment only, even beside another in the sam
   expect(named(stack).filter((metric) => named(stackOf(other)).includes(metric))).toEqual([]);
 });
 
-describe.each(['WebhookDeliveryQueue', 'WebhookRetryQueue'])('with all messages in %s', (lane) => {
-  // In one period: messages received and deleted, packets that came back, attempts delivered and failed.
-  it.each<[string, Values, readonly string[]]>([
-    ['all is well', [300, 300, 9_000, 300, none], []],
-    ['nothing reports', [], []],
-    ['every receiver fails', [200, 0, 4_000, none, 200], ['deliveries-failing']],
-    ['messages of disabled webhooks end without a request', [40, 40, 0, none, none], []],
-    ['some deliveries fail, and the gateway reports nothing', [300, 280, none, 280, 20], []],
-    ['the zone is gone, with the metrics of the gateway', [200, 0, none, none, none], ['origin-unreachable']],
-    ['nothing comes back', [200, 0, 0, none, none], ['origin-unreachable']],
-  ])('the alarms distinguish a lost gateway from failing receivers: %s', (_, values, raised) => {
-    const breaching = ['deliveries-failing', 'origin-unreachable'].filter((name) => {
-      const { Properties } = alarms.find((alarm) => nameOf(alarm) === name) as Resource;
-      expect(Properties).toMatchObject({ TreatMissingData: 'notBreaching', Threshold: 1 });
-      return isBreaching(Properties, values, lane);
-    });
-    expect(breaching).toEqual(raised);
+it('webhooks-unproven is 0 while probes are sent and none is verified, and missing if none is sent', () => {
+  expect(math('webhooks-unproven', { sent: 1, verified: 1 })).toBe(1);
+  expect(math('webhooks-unproven', { sent: 1 })).toBe(0);
+  expect(math('webhooks-unproven', {})).toBeUndefined();
+});
+
+it.each([
+  ['every receiver fails', { failed: 200 }, 1],
+  ['some deliveries fail', { failed: 20, delivered: 280 }, 0],
+  ['few deliveries fail', { failed: 19 }, 0],
+])('deliveries-failing when %s', (_, values, expected) => {
+  expect(math('deliveries-failing', values)).toBe(expected);
+});
+
+describe.each([
+  // Requests and failures in the long window that burn the budget of 0.001 exactly that fast.
+  ['1h', 14.4, 347, 100_000, 1_440],
+  ['6h', 6, 833, 100_000, 600],
+])('the burn rate over %s', (window, rate, minimum, requests, failures) => {
+  const burn = (requests: number, errors: number) =>
+    math(`api-errors-${window}`, { [`requests${window}`]: requests, [`errors${window}`]: errors }) ?? 0;
+
+  it('is failures by what the objective allows', () => {
+    expect(burn(requests, failures)).toBeCloseTo(rate);
+    expect(burn(requests, failures - 1)).toBeLessThan(rate);
+    expect(burn(minimum, 5)).toBeGreaterThanOrEqual(rate);
+  });
+
+  it.each([1, 10, minimum])('pages for five failures of at most %d requests, and for no fewer', (few) => {
+    expect(burn(few, 4)).toBeLessThan(rate);
+    expect(burn(few, 5)).toBeGreaterThanOrEqual(rate);
   });
 });
 
-/** The alarm's state after one period with these values. The other queue reports nothing. */
-function isBreaching({ Metrics }: Resource['Properties'], values: Values, lane: string): boolean {
-  const names = [
-    'NumberOfMessagesReceived',
-    'NumberOfMessagesDeleted',
-    'PacketsInFromDestination',
-    'Delivered',
-    'Failed',
-  ];
-  const metric = (id: string): number | undefined => {
-    const { MetricName, Dimensions } = Metrics.find(({ Id }: Json) => Id === id).MetricStat.Metric;
-    const queue: string = Dimensions[0].Value['Fn::GetAtt']?.[0] ?? '';
-    return queue.endsWith('Queue') && queue !== lane ? undefined : values[names.indexOf(MetricName)];
-  };
-  /**
-   * CloudWatch's metric math: a missing term counts as zero if another one has a value.
-   * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
-   */
-  const sum = (text: string): number | undefined => {
-    const terms = text.split(/ \+ (?![^(]*\))/).map((term) => {
-      const [, zero] = /^0 \* \(?([^()]*)\)?$/.exec(term) ?? [];
-      if (zero) return sum(zero) === undefined ? undefined : 0;
-      return /^\d+$/.test(term) ? Number(term) : metric(term);
-    });
-    const known = terms.filter((term) => term !== undefined);
-    return known.length > 0 ? known.reduce((total, term) => total + term) : undefined;
-  };
+/**
+ * The value of an alarm's expression in one period. CloudWatch's metric math: a missing term counts as zero if another one has a value.
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
+ */
+function math(name: string, values: Readonly<Record<string, number>>): number | undefined {
+  const { Metrics } = (alarms.find((alarm) => nameOf(alarm) === name) as Resource).Properties;
   const { Expression } = Metrics.find((query: Json) => query.Expression);
-  const [, condition = ''] = /^IF\((.*), 1, 0\)$/.exec(Expression) ?? [];
-  expect(condition).not.toBe('');
-  return condition.split(' AND ').every((comparison) => {
-    const [left, operator, right] = comparison.split(/ (>=|>|<) /) as [string, string, string];
-    const [value, limit = 0] = [sum(left), sum(right)];
-    if (value === undefined) return false;
-    return operator === '<' ? value < limit : operator === '>' ? value > limit : value >= limit;
-  });
+  const ids = Metrics.flatMap(({ Id, MetricStat }: Json) => (MetricStat ? [Id] : []));
+  if (ids.every((id: string) => values[id] === undefined)) return undefined;
+  const script = Expression.replaceAll(' AND ', ' && ');
+  const known = ids.map((id: string) => values[id] ?? 0);
+  const IF = (condition: boolean, yes: number, no: number) => (condition ? yes : no);
+  return new Function('IF', ...ids, `return ${script}`)(IF, ...known);
 }

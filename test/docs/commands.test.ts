@@ -53,7 +53,7 @@ describe('up to its first call', () => {
   it.each(complete)('./wallet %s', async (command) => {
     account().answer({});
     const all = Object.fromEntries(stacks.map(({ stackId }) => [stackId, output(account().url)]));
-    const isLocal = !command.includes('--outputs') && !/origin/.test(command);
+    const isLocal = !command.includes('--outputs') && !/origin|availability/.test(command);
     const endpoints = Object.fromEntries(['kms', 'lambda', 'sqs'].map((service) => [service, account().url]));
     const outputs = writeOutputs(folder(), all, isLocal ? endpoints : undefined);
     writeAssembly(

@@ -52,7 +52,7 @@ export const withStandby = rowWith(
 /** Without a service level agreement, and so without what depends on it. */
 export const withoutSla = rowWith(
   ({ serviceLevelAgreement }) => !serviceLevelAgreement,
-  ({ alarmEmail: _, standby: __, ...row }) => ({ ...row, serviceLevelAgreement: false }),
+  ({ alarmEmail: _, standby: __, objective: ___, ...row }) => ({ ...row, serviceLevelAgreement: false }),
 );
 
 /** A row with a second, published address for an emergency. */

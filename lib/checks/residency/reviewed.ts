@@ -6,7 +6,7 @@ const reviewedTypes: Readonly<Record<string, string>> = {
   'AWS::ApiGateway': 'Account Authorizer BasePathMapping Deployment GatewayResponse Method Resource Stage',
   'AWS::Backup': 'BackupSelection RestoreTestingPlan',
   'AWS::CertificateManager': 'Certificate',
-  'AWS::CloudWatch': 'Alarm Dashboard',
+  'AWS::CloudWatch': 'Alarm CompositeAlarm Dashboard',
   'AWS::EC2': 'InternetGateway RouteTable SubnetRouteTableAssociation',
   'AWS::IAM': 'Policy Role',
   'AWS::Lambda': 'Permission',

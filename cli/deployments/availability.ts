@@ -1,0 +1,147 @@
+import type { GetMetricDataOutput, MetricDataQuery } from '@aws-sdk/client-cloudwatch';
+import { type Command, InvalidArgumentError } from 'commander';
+import { objectiveMetrics, probesIn, standingOf } from '../../domain/objective';
+import { probeMinutes } from '../../domain/probe';
+import { askPages } from '../shell/aws';
+import { CommandFailed } from '../shell/failure';
+import { time } from '../shell/options';
+import { environmentCommand, type Target } from '../shell/target';
+import { type Terminal, table } from '../shell/terminal';
+
+const [hour, day] = [3_600_000, 24 * 3_600_000];
+const probePeriod = probeMinutes * 60_000;
+/** CloudWatch keeps sums of five minutes for 63 days. https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html */
+const longestDays = 60;
+
+interface AvailabilityOptions {
+  /** ISO 8601. */
+  readonly since: string;
+}
+
+export function register(program: Command, terminal: Terminal): void {
+  environmentCommand<AvailabilityOptions>(program, terminal, 'availability', {
+    summary: 'show the objective of a deployed environment, the share that it reached, and the budget left',
+    help: `API: deletions that we did not answer with 5xx. Webhooks: probes that the environment verified, of those due, one every
+${probeMinutes} minutes since the first one of the last ${longestDays} days. The budget is the time for which everything could have failed.
+Below zero, the objective is missed. From CloudWatch's metrics; permissions: docs/operating.md.`,
+    async run(target, options, print) {
+      const { environment, local } = target;
+      if (local)
+        throw new CommandFailed(
+          `Environment ${environment.name} runs on this machine, which measures no availability.`,
+          'Name the outputs of a deployed environment: --outputs outputs.json.',
+        );
+      if (!environment.objective)
+        throw new CommandFailed(
+          `Environment ${environment.name} has no service level agreement, and so no objective.`,
+          'Choose one that has with --environment, or give the row both.',
+        );
+      const report = await measure(target, environment.objective.availability, options.since);
+      print(report, () => format(report, terminal));
+    },
+  }).option(
+    '--since <time>',
+    `start: ISO 8601, or an age such as 7d, ${longestDays}d at most`,
+    startTime,
+    time('30d'),
+  );
+}
+
+/** To the full hour before it: those of CloudWatch's sums. */
+function startTime(text: string): string {
+  const start = new Date(time(text)).getTime();
+  if (start < Date.now() - longestDays * day || start > Date.now())
+    throw new InvalidArgumentError(`Give a time in the last ${longestDays} days, such as 30d.`);
+  return new Date(start).toISOString();
+}
+
+async function measure(target: Target, availability: number, since: string) {
+  const now = Date.now();
+  const start = Math.floor(Date.parse(since) / hour) * hour;
+  // CloudWatch may not have counted the last probe yet.
+  const end = Math.floor(now / probePeriod - 1) * probePeriod;
+  const { verified: ofProbe, ...ofApi } = objectiveMetrics(target.environment.name);
+  const earliest = now - longestDays * day;
+  const { requests = [], errors = [] } = await sums(target, start, now, hour, ofApi);
+  const { verified = [] } = await sums(target, earliest, end, probePeriod, { verified: ofProbe });
+  const total = (values: readonly Sum[]) => values.reduce((sum, { value }) => sum + value, 0);
+  // None was due before the environment, or its probe, existed.
+  const first = Math.min(...verified.map(({ at }) => at));
+  const probesSince = Math.max(start, Math.min(first, end));
+  const due = probesIn(end - probesSince);
+  // SQS may deliver a probe twice.
+  const proven = Math.min(due, total(verified.filter(({ at }) => at >= probesSince)));
+  return {
+    environment: target.environment.name,
+    since: new Date(start).toISOString(),
+    api: standingOf(availability, (now - start) / 60_000, total(requests), total(errors)),
+    webhooks: {
+      since: new Date(probesSince).toISOString(),
+      ...standingOf(availability, due * probeMinutes, due, due - proven),
+    },
+  };
+}
+
+interface Sum {
+  /** Start of its period. Milliseconds since 1970. */
+  readonly at: number;
+  readonly value: number;
+}
+
+/** Sums by period, of the periods that have data. */
+async function sums(
+  target: Target,
+  start: number,
+  end: number,
+  period: number,
+  metrics: Partial<ReturnType<typeof objectiveMetrics>>,
+): Promise<Readonly<Record<string, readonly Sum[]>>> {
+  const { CloudWatch } = await import('@aws-sdk/client-cloudwatch');
+  const client = new CloudWatch({ ...target.clientSettings('cloudwatch'), maxAttempts: 8 });
+  const MetricDataQueries = Object.entries(metrics).map(
+    ([Id, { namespace, metricName, dimensions }]): MetricDataQuery => ({
+      Id,
+      MetricStat: {
+        Metric: {
+          Namespace: namespace,
+          MetricName: metricName,
+          Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
+        },
+        Period: period / 1_000,
+        Stat: 'Sum',
+      },
+    }),
+  );
+  const input = { MetricDataQueries, StartTime: new Date(start), EndTime: new Date(end) };
+  const pages: GetMetricDataOutput[] = await askPages(client, 'getMetricData', input);
+  const results = pages.flatMap(({ MetricDataResults = [] }) => MetricDataResults);
+  return Object.fromEntries(
+    Object.keys(metrics).map((id) => [
+      id,
+      results
+        .filter(({ Id }) => Id === id)
+        .flatMap(({ Timestamps = [], Values = [] }) =>
+          Timestamps.map((at, index) => ({ at: at.getTime(), value: Values[index] ?? 0 })),
+        ),
+    ]),
+  );
+}
+
+function format(
+  { environment, api, webhooks, since }: Awaited<ReturnType<typeof measure>>,
+  terminal: Terminal,
+): string {
+  const percent = (share: number | null) =>
+    share === null ? 'nothing to measure' : `${Number((100 * share).toFixed(4))} %`;
+  const row = (of: string, from: string, what: string, standing: typeof api) => {
+    const { objective, share, total, failed, budgetMinutes, remainingMinutes } = standing;
+    const left = `${remainingMinutes.toFixed(1)} of ${budgetMinutes.toFixed(1)}`;
+    return [of, from, percent(objective), percent(share), `${failed} of ${total} ${what}`, left];
+  };
+  const rows = [
+    [environment.toUpperCase(), 'SINCE', 'OBJECTIVE', 'SHARE', 'FAILED', 'MINUTES OF BUDGET LEFT'],
+    row('API', since, 'deletions', api),
+    row('webhooks', webhooks.since, 'probes', webhooks),
+  ];
+  return table(rows, terminal);
+}
