@@ -4,13 +4,21 @@ import { readdirSync, readFileSync, rmSync, statSync, watch, writeFileSync } fro
 import { join } from 'node:path';
 import { digestFile, provideAssembly } from './assembly/cache';
 import { physicalName, readAssembly, type Stack, servingStacks } from './assembly/manifest';
+import type { Services } from './aws/services';
 import type { Shared } from './environment';
-import type { Local, LocalOptions } from './start';
 
-interface WatchOptions extends Pick<Shared, 'log' | 'signal'>, Pick<LocalOptions, 'assembly'> {
-  readonly local: Local;
+interface WatchOptions extends Pick<Shared, 'log' | 'signal'> {
+  readonly local: Running;
+  /** The folder of the assembly. */
+  readonly assembly: string;
   /** The folder of `package.json`. */
   readonly root: string;
+}
+
+interface Running extends Pick<Services, 'functions'> {
+  readonly environments: readonly { readonly stack: Stack }[];
+  /** Starts one environment again. */
+  restart(stack: Stack): Promise<void>;
 }
 
 /**
@@ -105,7 +113,7 @@ const shapeOf = ({ template }: Stack): string =>
   );
 
 /** @returns the names of the functions that it changed */
-function replaceTexts({ functions }: Local, texts: Changes): readonly string[] {
+function replaceTexts({ functions }: Running, texts: Changes): readonly string[] {
   const folders = new Set(functions.all().map(({ code }) => code().bundleDirectory));
   const files = [...folders].flatMap((folder) =>
     readdirSync(folder).map((name) => [folder, join(folder, name)] as const),
@@ -127,7 +135,7 @@ function replaceTexts({ functions }: Local, texts: Changes): readonly string[] {
 }
 
 /** Lets a stack's functions load their code from the new assembly, which has replaced the former. */
-function useAssets({ name, template, assets }: Stack, { functions }: Local): void {
+function useAssets({ name, template, assets }: Stack, { functions }: Running): void {
   for (const [logicalId, { Type, Properties }] of Object.entries(template.Resources)) {
     if (Type !== 'AWS::Lambda::Function') continue;
     const { code, use } = functions.find(physicalName({ name }, logicalId));
