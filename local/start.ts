@@ -17,7 +17,7 @@ export interface LocalOptions extends Pick<Shared, 'state' | 'log'> {
   readonly environments?: readonly string[];
   /** Stops everything, also while it starts. @default - only `stop` does */
   readonly signal?: AbortSignal;
-  /** Called if a running environment cannot go on. @default - ignored */
+  /** Called if an environment cannot start or go on. @default - ignored */
   readonly onFailure?: Shared['onFailure'];
   /** Runs the functions. @default - in processes */
   readonly runtime?: Runtime;
@@ -39,7 +39,10 @@ export async function startLocal(options: LocalOptions): Promise<Local> {
   const cleanup = new Cleanup();
   // The first failure ends what the other environments wait for.
   const failure = new AbortController();
-  let onFailure = (error: Error) => failure.abort(error);
+  let onFailure = (error: Error) => {
+    failure.abort(error);
+    options.onFailure?.(error);
+  };
   const signal = AbortSignal.any([interruption, failure.signal]);
   const stop = () => void cleanup.run().catch(() => undefined);
   signal.addEventListener('abort', stop);

@@ -138,6 +138,18 @@ describe('with a state of its own', () => {
     for (const each of [logs, join(own, 'empty-cluster')]) rmSync(each, { recursive: true, force: true });
   });
 
+  it('names the first failure, not what it stops', async () => {
+    const file = join(own, 'cdk.out', `${first.stackId}.template.json`);
+    const template = readFileSync(file, 'utf8');
+    writeFileSync(file, template.replace('"StringEquals":', '"StringSounds":'));
+    const command = startHere();
+    expect((await command.ended()).exitCode).toBe(1);
+    expect(command.said.stderr.match(/^error: .*/gm)).toEqual([
+      expect.stringContaining('the condition operator StringSounds is not supported on this machine.'),
+    ]);
+    writeFileSync(file, template);
+  });
+
   it('reports what a start waits for, and Ctrl-C ends it at once', async () => {
     withoutGrant(own, /^SchemaMigration/, 'secretsmanager:GetSecretValue');
     const command = startHere();

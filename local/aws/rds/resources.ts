@@ -99,6 +99,8 @@ export async function ensureDatabase(
     connectionTimeoutMillis: 10_000,
   });
   const exists = async (query: string, name: string) => (await client.query(query, [name])).rowCount === 1;
+  // Its queries reject; without a listener, the error would count as one that nothing catches.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     const role = escapeIdentifier(owner.username);
