@@ -150,6 +150,10 @@ const acknowledgements = {
       'The row sets how long logs are kept: a year with a service level agreement, less for test funds and trials.',
   },
 
+  partOfCompositeAlarm: {
+    CloudWatchAlarmAction: 'The composite alarm of which it is a part notifies.',
+  },
+
   // Network
   subnet: {
     'CloudFormation-Validate::W3010':

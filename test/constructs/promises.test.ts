@@ -374,15 +374,15 @@ it.each(promises)('%s has a resource, and is written in %s', (pattern, writtenIn
 
 it('the table of environments has the values that customers were told', () => {
   const told = {
-    eu: 'SLA, data-api, 35 days, 365 days, 200/400, 2-32, 1 reader, protected, eu-central-1 eu-west-1',
-    uae: 'SLA, direct, 35 days, 365 days, 200/400, 2-32, 1 reader, protected, me-central-1',
+    eu: 'SLA 0.999, data-api, 35 days, 365 days, 200/400, 2-32, 1 reader, protected, eu-central-1 eu-west-1',
+    uae: 'SLA 0.999, direct, 35 days, 365 days, 200/400, 2-32, 1 reader, protected, me-central-1',
     staging:
       'no SLA, data-api, 7 days, 30 days, 20/40, 0-4 after 15 min, 0 reader, test funds only, eu-west-3',
   };
   const found = environments.map((row) => {
     const { capacity, readers, deletionProtection, backupRetentionDays, pauseAfterMinutes } = row.database;
     const parts = [
-      row.serviceLevelAgreement ? 'SLA' : 'no SLA',
+      row.serviceLevelAgreement ? `SLA ${row.objective?.availability}` : 'no SLA',
       row.databaseAccess,
       `${backupRetentionDays} days, ${row.logRetentionDays} days`,
       `${row.throttle.requestsPerSecond}/${row.throttle.burst}`,

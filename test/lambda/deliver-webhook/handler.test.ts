@@ -229,10 +229,13 @@ describe('a failing delivery', () => {
     expect(await stored()).toMatchObject({ enabled: true });
   });
 
+  const addProbe = (url: string) =>
+    world.database.query`
+      insert into webhooks (webhook_id, organization_id, url) values (${probe.webhookId}, ${world.organizationId}, ${url})
+      on conflict (webhook_id) do update set organization_id = excluded.organization_id, url = excluded.url`;
+
   it('of the probe ends within two minutes, and no attempt of it counts in a metric', async () => {
-    await world.database.query`
-      insert into webhooks (webhook_id, organization_id, url) 
-      values (${probe.webhookId}, ${world.organizationId}, ${receiver.url(path)})`;
+    await addProbe(receiver.url(path));
     const attempt = retrySchedule.findIndex((time) => time > longestProbeAge);
     await send({ webhookId: probe.webhookId, attempt: attempt - 1 }, world.retries);
     expect(await run({}, world.retries)).toMatchObject({ emitted: {} });
@@ -240,6 +243,15 @@ describe('a failing delivery', () => {
     await send({ webhookId: probe.webhookId, attempt }, world.retries);
     expect(await run({}, world.retries)).toMatchObject({ emitted: {} });
     expect(world.log.lines).toMatchObject([{ outcome: 'failed' }, { outcome: 'given_up' }]);
+  });
+
+  it('of the probe fails while the custom domain name has no DNS record, and counts in no metric', async () => {
+    await addProbe('https://api.not-yet.example/webhook-origins/check');
+    const resolve = () => Promise.reject(Object.assign(new Error('queryA'), { code: 'ENOTFOUND' }));
+    await send({ webhookId: probe.webhookId });
+    expect(await run({ receivers: createReceivers({ resolve }) })).toMatchObject({ failed: 0, emitted: {} });
+    expect(world.log.lines).toMatchObject([{ outcome: 'failed', reason: 'name_not_found' }]);
+    expect(retried()).toHaveLength(1);
   });
 
   it('stays hidden on its queue for its delay when the second lane is unavailable', async () => {
