@@ -246,10 +246,11 @@ describe('a failing delivery', () => {
   });
 
   it('of the probe fails while the custom domain name has no DNS record, and counts in no metric', async () => {
-    await addProbe('https://api.not-yet.example/webhook-origins/check');
+    await addProbe('https://api.customer.com/webhook-origins/check');
     const resolve = () => Promise.reject(Object.assign(new Error('queryA'), { code: 'ENOTFOUND' }));
-    await send({ webhookId: probe.webhookId });
-    expect(await run({ receivers: createReceivers({ resolve }) })).toMatchObject({ failed: 0, emitted: {} });
+    await send({ webhookId: probe.webhookId }, world.retries);
+    const receivers = createReceivers({ resolve });
+    expect(await run({ receivers }, world.retries)).toMatchObject({ failed: 0, emitted: {} });
     expect(world.log.lines).toMatchObject([{ outcome: 'failed', reason: 'name_not_found' }]);
     expect(retried()).toHaveLength(1);
   });
