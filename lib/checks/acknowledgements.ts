@@ -151,7 +151,7 @@ const acknowledgements = {
   },
 
   partOfCompositeAlarm: {
-    CloudWatchAlarmAction: 'The composite alarm of which it is a part notifies.',
+    'CloudWatchAlarmAction CT.CLOUDWATCH.PR.1': 'The composite alarm of which it is a part notifies.',
   },
 
   // Network

@@ -35,7 +35,7 @@ it('npm run compatible finds a migration that renames a function which the base 
     'alter function delete_user_group rename to remove_user_group;\n',
   );
   edit(change, 'lambda/database/migrations/index.ts', '\n', "\nimport renamed from './9999-renamed.sql';\n");
-  edit(change, 'lambda/database/migrations/index.ts', '];', ", { name: '9999-renamed', text: renamed }];");
+  edit(change, 'lambda/database/migrations/index.ts', '];', "  { name: '9999-renamed', text: renamed },\n];");
   const handler = 'lambda/delete-user-group/delete-in-database.ts';
   edit(change, handler, 'select delete_user_group(', 'select remove_user_group(');
 

@@ -28,7 +28,7 @@ const app = (queueName: string) => `
 beforeEach(async () => {
   const files = {
     'package.json': {
-      scripts: { diff: `bash ${project}/.ci/diff` },
+      scripts: { diff: `bash ${project}/.ci/show-diff` },
       devDependencies: { 'aws-cdk': 'file:cdk' },
     },
     'cdk/package.json': { name: 'aws-cdk', version: '1.0.0', bin: { cdk: 'cdk.js' } },

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NewMigration, newMigrations } from '../../../lib/checks/migrations';
 import { stateFolder } from '../../../local/state/paths';
@@ -52,7 +52,11 @@ export async function runCompatibility(options: CompatibilityOptions) {
   for (const [index, release] of releasesFor(migrations).entries()) {
     const name = index === 2 ? "base on the change's schema" : release;
     const kept = join(assemblies, release);
-    if (existsSync(kept)) await rename(kept, assemblyDirectory);
+    if (existsSync(kept)) {
+      // Of a release that did not start.
+      await rm(assemblyDirectory, { recursive: true, force: true });
+      await rename(kept, assemblyDirectory);
+    }
     const running = await check(`${name}: starts`, () => startRelease(options[release], state, options));
     if (!running) continue;
     const { environments, wallet } = running;
