@@ -6,8 +6,6 @@ import type { Target } from '../shell/target';
 
 interface WaitOptions {
   readonly seconds: number;
-  /** Seconds that the caller has waited already. @default 0 */
-  readonly waited?: number;
   readonly signal?: AbortSignal;
   /** @default - any attempt */
   readonly isOver?: (attempt: Attempt) => boolean;
@@ -17,7 +15,7 @@ interface WaitOptions {
 export async function waitForAttempt(
   target: Target,
   { eventId, webhookId }: Pick<Attempt, 'eventId' | 'webhookId'>,
-  { isOver = () => true, waited = 0, ...options }: WaitOptions,
+  { isOver = () => true, ...options }: WaitOptions,
 ): Promise<Attempt> {
   let last: Attempt | undefined;
   const ask = async () => {
@@ -34,7 +32,7 @@ export async function waitForAttempt(
   if (attempt) return attempt;
   const logs = `See the logs of the functions that fan out and deliver, in ${target.logs}.`;
   throw new CommandFailed(
-    `No delivery attempt within ${waited + options.seconds} s.`,
+    `No delivery attempt within ${options.seconds} s.`,
     target.local
       ? logs
       : `The consumers may be disabled, or messages queued: ${target.paste('origin-status')}\nOtherwise: ${logs}`,
