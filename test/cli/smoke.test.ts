@@ -89,6 +89,21 @@ it.each([
   );
 });
 
+it('has not passed when Ctrl-C ended it, and cleans up', async () => {
+  region.answer({
+    seed: () => {
+      process.emit('SIGINT');
+      return operationResult({ organizationId, callerId: 'us-1', userGroupId: groupId });
+    },
+    'remove-ephemeral-organizations': () => operationResult({ removed: [organizationId] }),
+  });
+  const { exitCode, stdout } = await region.wallet('smoke', '--without-webhook', '--json');
+  const { passed, steps } = JSON.parse(stdout);
+  expect({ exitCode, passed }).toEqual({ exitCode: 1, passed: false });
+  expect(steps.map(({ outcome }: Record<string, string>) => outcome)).not.toContain('failed');
+  expect(steps.at(-1)).toMatchObject({ name: 'clean up', outcome: 'passed' });
+});
+
 it('reports a delivery that is missing, and skips what depends on it', async () => {
   const { outcomes, steps } = await smoke();
   const missing = { outcome: 'failed', detail: 'No delivery attempt within 120 s.' };

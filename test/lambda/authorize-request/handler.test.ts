@@ -139,7 +139,7 @@ it.each<[name: string, verdict: string, token: string]>([
   ['that is not valid yet', 'not_yet_valid: not_yet_valid', token({ nbf: seconds() + 120 })],
   ['from the future', 'not_yet_valid: issued_in_the_future', token({ iat: seconds() + 120 })],
   ['that lives longer than a day', 'malformed: lives_too_long', token({ exp: seconds() + day + 9 })],
-  ['with an unknown kind', notAllowed, token({ kind: 'Admin' })],
+  ['with an unknown kind', notAllowed, token({ kind: 'EndUsers' })],
   ['with a malformed identity', notAllowed, token({ sub: 'us-1' })],
   ['with a malformed organization', notAllowed, token({ org: 'or-1' })],
 ])('a token %s is %s', (_, verdict, text) => {
