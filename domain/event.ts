@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { isId } from './ids';
 import { fail, ok, type Result } from './result';
 import { findAmbiguity, parseObject } from './strict-json';
+import { beginsWithDay } from './time';
 
 /** Something that happened in an organization, as the service puts it on the events queue. */
 export interface WebhookEvent {
@@ -65,12 +66,11 @@ export function parseEvent(text: string): Result<WebhookEvent, string> {
   return ok({ id, organizationId, kind, text });
 }
 
-/** RFC 3339 without leap seconds. `Date.parse` also accepts 24:00, and reads February 30 as March 2. */
-function isTime(text: string): boolean {
-  const [, day] = /^(\d{4}-\d\d-\d\d)T(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.exec(text) ?? [];
-  if (day === undefined || Number.isNaN(Date.parse(text))) return false;
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
-}
+/** RFC 3339 without leap seconds. `Date.parse` also accepts 24:00. */
+const isTime = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text) &&
+  !Number.isNaN(Date.parse(text)) &&
+  beginsWithDay(text);
 
 export interface NewEvent extends Pick<WebhookEvent, 'id' | 'organizationId' | 'kind'> {
   /** JSON, copied unchanged: parsing and serializing it would change numbers beyond 2^53. */

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { type Attempt, outcomes } from './delivery';
 import { isEventId, isEventKind } from './event';
 import { type IdPrefix, isId } from './ids';
+import { beginsWithDay } from './time';
 
 /** A webhook as operators see it. Times, here and below, are ISO 8601, UTC. */
 export interface Webhook {
@@ -104,7 +105,8 @@ const limit = v.optional(
  */
 const time = v.pipe(
   text((value) => {
-    const year = /^\d{4}-\d\d-\d\dT/.test(value) ? new Date(value).getUTCFullYear() : 0;
+    const isTime = /^\d{4}-\d\d-\d\dT/.test(value) && beginsWithDay(value);
+    const year = isTime ? new Date(value).getUTCFullYear() : 0;
     return year >= 1 && year <= 9_999;
   }, 'a time such as 2026-11-20T12:00:00Z, of the years 0001 to 9999'),
   v.transform((value) => new Date(value).toISOString()),

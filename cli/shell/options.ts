@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { beginsWithDay } from '../../domain/time';
 import { environmentNamed, environments, stackNamed, stacksOf } from '../../lib/environments';
 import { type EnvironmentOptions, localOutputs } from './paste';
 
@@ -76,7 +77,7 @@ function parseDuration(text: string): number {
 
 /** Converts ISO 8601, or an age such as `90s` or `2h`, to ISO 8601 in UTC. */
 export function time(text: string): string {
-  const isDate = /^\d{4}-\d\d-\d\d(T|$)/.test(text);
+  const isDate = /^\d{4}-\d\d-\d\d(T|$)/.test(text) && beginsWithDay(text);
   // An age needs a unit: a bare number may be meant as a date.
   const age = /[a-z]$/.test(text) ? parseDuration(text) : Number.NaN;
   const date = new Date(isDate ? text : Date.now() - age * 1_000);

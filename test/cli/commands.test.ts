@@ -22,7 +22,7 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   number: ['', '0', '-1', '1.5', '1e3', 'one', '9999999999'],
   path: ['', 'auth', '/a?b=c', '/a#b', 'https://a.example/b', '/a b'],
   port: ['', '-1', '1.5', '65536', 'http'],
-  time: ['', 'soon', '-1s', '1h30m', '999999d', '2026-13-01', '20261120', '0001-01-01'],
+  time: ['', 'soon', '-1s', '1h30m', '999999d', '2026-13-01', '2026-02-30', '20261120', '0001-01-01'],
   url: ['', 'hooks.customer.com', 'ftp://hooks.customer.com/', 'javascript:0'],
 };
 

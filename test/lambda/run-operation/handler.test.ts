@@ -28,7 +28,7 @@ const fields: Readonly<Record<string, readonly [valid: unknown, ...invalid: unkn
   kinds: [null, [], ['a,b'], [1], tooMany, 'wallet.created'],
   outcome: ['failed', 'lost', ['failed']],
   // PostgreSQL refuses the year 0, and times that JavaScript writes with five digits.
-  since: ['2026-11-20T12:00:00Z', 'yesterday', '2026-13-20T12:00:00Z', '0000-12-31T23:59:59Z'],
+  since: ['2026-11-20T12:00:00Z', 'yesterday', '2026-02-30T12:00:00Z', '0000-12-31T23:59:59Z'],
   until: ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59-14:00', '1', ' 2026-11-20T12:00:00Z'],
   limit: [1_000, 0, 1_001, 1.5, '1'],
 };
