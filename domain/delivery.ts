@@ -24,42 +24,40 @@ export interface Delivery {
 /** Outcomes of attempts: `failed` is retried, `given_up` was the last retry, `disabled`: a 410 disabled the webhook. */
 export const outcomes = ['delivered', 'failed', 'disabled', 'given_up'] as const;
 
-/** Reasons of outcomes. Those of a refused URL are `UrlRefusal`. */
-export const attemptReasons = [
+/** Reasons of outcomes. */
+export type AttemptReason =
+  | UrlRefusal
   // The response's status.
-  'ok',
-  'gone',
-  'redirect_not_followed',
-  'too_many_requests',
-  'client_error',
-  'server_error',
+  | 'ok'
+  | 'gone'
+  | 'redirect_not_followed'
+  | 'too_many_requests'
+  | 'client_error'
+  | 'server_error'
   // No response in time. `slow`: ended in the first lane, and made again with all of its time.
-  'slow',
-  'timeout',
-  'connect_timeout',
+  | 'slow'
+  | 'timeout'
+  | 'connect_timeout'
   // The name.
-  'name_not_found',
-  'name_lookup_failed',
-  'address_not_public',
+  | 'name_not_found'
+  | 'name_lookup_failed'
+  | 'address_not_public'
   // The connection.
-  'connection_refused',
-  'connection_reset',
-  'connection_closed',
-  'connection_failed',
-  'unreachable',
-  'tls_failed',
-  'certificate_expired',
-  'certificate_not_yet_valid',
-  'certificate_wrong_name',
-  'certificate_untrusted',
+  | 'connection_refused'
+  | 'connection_reset'
+  | 'connection_closed'
+  | 'connection_failed'
+  | 'unreachable'
+  | 'tls_failed'
+  | 'certificate_expired'
+  | 'certificate_not_yet_valid'
+  | 'certificate_wrong_name'
+  | 'certificate_untrusted'
   // The response's form.
-  'response_malformed',
-  'response_headers_too_large',
-  'response_too_large',
-  'protocol_switched',
-] as const;
-
-export type AttemptReason = (typeof attemptReasons)[number] | UrlRefusal;
+  | 'response_malformed'
+  | 'response_headers_too_large'
+  | 'response_too_large'
+  | 'protocol_switched';
 
 /** One request to a receiver, recorded for 31 days. Times are ISO 8601, UTC. */
 export interface Attempt {
