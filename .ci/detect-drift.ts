@@ -39,8 +39,8 @@ function formatDrift(drift: StackResourceDrift): string {
   return `${LogicalResourceId} (${ResourceType}) is ${status?.toLowerCase()}${details.map((each) => `; ${each}`).join('')}`;
 }
 
-step(async () => {
-  const stacks = allStacks().filter(({ environment }) => environment.name === process.argv[2]);
+export async function run(name: string): Promise<void> {
+  const stacks = allStacks().filter(({ environment }) => environment.name === name);
   for (const { stackId, region } of stacks) {
     const client = await openCloudFormation(region);
     if (!(await findDeployed(client, stackId))) {
@@ -52,4 +52,6 @@ step(async () => {
     for (const each of drifts) summarize(`- ${each}`);
     if (drifts.length > 0) process.exitCode = 1;
   }
-});
+}
+
+step(module, run);

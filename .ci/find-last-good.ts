@@ -17,7 +17,7 @@ const isDeployment = (run: WorkflowRun): boolean =>
   run.head_branch === 'main' &&
   run.head_repository?.full_name === variable('GITHUB_REPOSITORY');
 
-export async function findLastGood(stack: string): Promise<void> {
+export async function run(stack: string): Promise<void> {
   const { artifacts } = await read<{ artifacts: readonly Artifact[] }>(
     `actions/artifacts?name=deployed-${stack}&per_page=100`,
   );
@@ -36,4 +36,4 @@ export async function findLastGood(stack: string): Promise<void> {
   summarize(`No earlier assembly of ${stack} passed smoke. If smoke fails, the new one stays deployed.`);
 }
 
-if (require.main === module) step(() => findLastGood(process.argv[2] ?? ''));
+step(module, run);

@@ -20,8 +20,6 @@ export function findTarget(kind: string, name: string): Record<string, string> {
   return { environment: environment.name, region, serves: String(stackId === environment.stackId) };
 }
 
-if (require.main === module)
-  step(async () => {
-    const [kind = '', name = ''] = process.argv.slice(2);
-    output(findTarget(kind, name));
-  });
+export const run = async (kind: string, name: string) => output(findTarget(kind, name));
+
+step(module, run);

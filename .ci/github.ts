@@ -50,9 +50,10 @@ export interface WorkflowRun {
   readonly head_repository: { readonly full_name: string } | null;
 }
 
-/** Runs the step; prints one line if it fails. */
-export function step(work: () => Promise<void>): void {
-  work().catch((error: Error) => {
+/** Runs a script's work with the script's arguments, if it was started and not imported; prints one line if it fails. */
+export function step(script: NodeJS.Module, work: (...args: string[]) => Promise<void>): void {
+  if (require.main !== script) return;
+  work(...process.argv.slice(2)).catch((error: Error) => {
     console.error(printable(error.message));
     process.exitCode = 1;
   });

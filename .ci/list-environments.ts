@@ -7,7 +7,7 @@ import { environments } from '../lib/environments';
 import { find, output, step, summarize } from './github';
 import { requireProtection } from './require-protection';
 
-step(async () => {
+export async function run(): Promise<void> {
   const listed = [];
   for (const { name, region } of environments) {
     const { read } = githubEnvironments(name);
@@ -17,4 +17,6 @@ step(async () => {
     } else summarize(`Skipped ${name}: the repository has no GitHub environment ${read}.`);
   }
   output({ environments: JSON.stringify(listed) });
-});
+}
+
+step(module, run);

@@ -61,14 +61,14 @@ async function usesReserve(name: string): Promise<boolean> {
   );
 }
 
-if (require.main === module)
-  step(async () => {
-    const [assembly = '', lastGood = '', before = '', name = ''] = process.argv.slice(2);
-    const [now, then] = [assembly, lastGood].map((each) => readStacks(each)[name]);
-    if (!now || !then) throw new Error(`${now ? lastGood : assembly} has no stack ${name}.`);
-    const replaced = existsSync(before) ? JSON.parse(readFileSync(before, 'utf8')) : undefined;
-    for (const obstacle of obstaclesTo(then, now, replaced, await usesReserve(name))) {
-      console.log(`- ${obstacle}`);
-      process.exitCode = 1;
-    }
-  });
+export async function run(assembly: string, lastGood: string, before: string, name: string): Promise<void> {
+  const [now, then] = [assembly, lastGood].map((each) => readStacks(each)[name]);
+  if (!now || !then) throw new Error(`${now ? lastGood : assembly} has no stack ${name}.`);
+  const replaced = existsSync(before) ? JSON.parse(readFileSync(before, 'utf8')) : undefined;
+  for (const obstacle of obstaclesTo(then, now, replaced, await usesReserve(name))) {
+    console.log(`- ${obstacle}`);
+    process.exitCode = 1;
+  }
+}
+
+step(module, run);

@@ -17,11 +17,12 @@ export function requireGreen(commit: string, [latest]: readonly WorkflowRun[]): 
   return `The workflow check passed for ${commit}: ${url}`;
 }
 
-if (require.main === module)
-  step(async () => {
-    const commit = variable('GITHUB_SHA');
-    const { workflow_runs: runs } = await read<{ workflow_runs: readonly WorkflowRun[] }>(
-      `actions/workflows/check.yml/runs?head_sha=${commit}&branch=main&event=push`,
-    );
-    console.log(requireGreen(commit, runs));
-  });
+export async function run(): Promise<void> {
+  const commit = variable('GITHUB_SHA');
+  const { workflow_runs: runs } = await read<{ workflow_runs: readonly WorkflowRun[] }>(
+    `actions/workflows/check.yml/runs?head_sha=${commit}&branch=main&event=push`,
+  );
+  console.log(requireGreen(commit, runs));
+}
+
+step(module, run);

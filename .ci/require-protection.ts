@@ -71,14 +71,14 @@ async function branchFaults(
   return isMainOnly ? [] : fault;
 }
 
-if (require.main === module)
-  step(async () => {
-    const [environment = '', kinds = ''] = process.argv.slice(2);
-    for (const kind of kinds.split(',')) {
-      if (!(kind in approvals))
-        throw new Error(
-          `"${kind}" is no kind of GitHub environment. Known: ${Object.keys(approvals).join(', ')}.`,
-        );
-      await requireProtection(environment, kind as GithubEnvironmentKind);
-    }
-  });
+export async function run(environment: string, kinds: string): Promise<void> {
+  for (const kind of kinds.split(',')) {
+    if (!(kind in approvals))
+      throw new Error(
+        `"${kind}" is no kind of GitHub environment. Known: ${Object.keys(approvals).join(', ')}.`,
+      );
+    await requireProtection(environment, kind as GithubEnvironmentKind);
+  }
+}
+
+step(module, run);

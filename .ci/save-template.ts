@@ -3,16 +3,19 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { ask } from '../cli/shell/aws';
-import { allStacks, findDeployed, openCloudFormation } from '../cli/shell/deployed-stack';
+import { findDeployed, openCloudFormation } from '../cli/shell/deployed-stack';
+import { stackNamed } from '../lib/environments';
 import { step } from './github';
 
-step(async () => {
-  const stack = allStacks().find(({ stackId }) => stackId === process.argv[2]);
-  if (!stack) throw new Error(`There is no stack "${process.argv[2]}" in lib/environments.ts.`);
+export async function run(name: string): Promise<void> {
+  const stack = stackNamed(name);
+  if (!stack) throw new Error(`There is no stack "${name}" in lib/environments.ts.`);
   const { stackId: StackName, region } = stack;
   const cloudFormation = await openCloudFormation(region);
   if (!(await findDeployed(cloudFormation, StackName))) return;
   const { TemplateBody = '' } = await ask(cloudFormation, 'getTemplate', { StackName });
   mkdirSync('plan', { recursive: true });
   writeFileSync('plan/before.json', TemplateBody);
-});
+}
+
+step(module, run);

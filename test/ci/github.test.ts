@@ -1,10 +1,8 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { findLastGood } from '../../.ci/find-last-good';
 import { findTarget } from '../../.ci/find-target';
 import type { WorkflowRun } from '../../.ci/github';
 import { requireGreen } from '../../.ci/require-green';
-import { requireProtection } from '../../.ci/require-protection';
 import { environments } from '../../lib/environments';
 import { type HttpServer, startHttpServer } from '../support/http-server';
 import { first, withStandby } from '../support/rows';
@@ -34,29 +32,26 @@ const variables = () => ({
   ENVIRONMENT: 'eu',
 });
 const workspace = () => new Workspace(mkdtempSync(join(folder(), 'checkout-')));
-const step = (command: string) => workspace().step(command, variables());
-
-/** Runs the work of a step in this process. */
-async function inProcess(work: () => Promise<void>) {
-  const { output, summary } = workspace();
-  Object.assign(process.env, variables(), { GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary });
-  jest.spyOn(console, 'error').mockReturnValueOnce();
-  await work();
-  return { output: readFileSync(output, 'utf8'), summary: readFileSync(summary, 'utf8') };
-}
+const step = (command: string, more: object = {}) => workspace().step(command, { ...variables(), ...more });
 
 describe('a commit is deployed', () => {
   const run = { status: 'completed', conclusion: 'success', html_url: 'https://github.example/1' };
   const failed = { ...run, conclusion: 'failure' };
   const url = '/repos/owner/name/actions/workflows/check.yml/runs?head_sha=c0ffee&branch=main&event=push';
 
-  it.each([
-    ['when its newest check passed', [run, failed], 0, ''],
-    ['not when its newest check failed', [failed, run], 1, 'ended with failure'],
-  ])('%s', async (_, workflow_runs, exitCode, message) => {
-    answers = { [url]: { workflow_runs } };
-    const outcome = await step('node --require tsx/cjs .ci/require-green.ts');
-    expect(outcome).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
+  it('when its newest check passed, and not when that failed', async () => {
+    const command = 'node --require tsx/cjs .ci/require-green.ts';
+    answers = { [url]: { workflow_runs: [run, failed] } };
+    expect(await step(command)).toMatchObject({
+      exitCode: 0,
+      printed: expect.stringContaining('passed for'),
+    });
+    // As a process, once for all scripts: an error is one line, and the exit code.
+    answers = { [url]: { workflow_runs: [failed, run] } };
+    expect(await workspace().start(command, variables())).toMatchObject({
+      exitCode: 1,
+      printed: `The workflow check ended with failure for c0ffee: ${run.html_url}\n`,
+    });
   });
 
   it('not without a check, nor while it runs, nor with another conclusion', () => {
@@ -115,35 +110,29 @@ describe('a GitHub environment', () => {
     ['of unknown branches', complete, 'branches other than main', null],
   ])('%s is refused for deployments', async (_, environment, fault, policies = [main]) => {
     answer('eu', environment, policies);
-    await expect(requireInProcess('deploy')).rejects.toThrow(`The GitHub environment eu is not protected: `);
-    await expect(requireInProcess('deploy')).rejects.toThrow(fault);
+    const { exitCode, printed } = await check('deploy');
+    expect(exitCode).toBe(1);
+    expect(printed).toMatch(/^The GitHub environment eu is not protected: /);
+    expect(printed).toContain(fault);
   });
-  const requireInProcess = (kind: 'deploy' | 'operate' | 'read') =>
-    inProcess(() => requireProtection('eu', kind));
+  const check = (KINDS: string) =>
+    step('node --require tsx/cjs .ci/require-protection.ts "$ENVIRONMENT" "$KINDS"', { KINDS });
 
-  it('for operating may be approved by who started the run, for reading by nobody, but only from main', async () => {
-    answer('eu-operate', withRule({ prevent_self_review: false }));
-    await requireInProcess('operate');
-    answer('eu-operate', withRule({ reviewers: [] }));
-    await expect(requireInProcess('operate')).rejects.toThrow(
-      'eu-operate is not protected: it has no required',
-    );
-    answer('eu-read', branches);
-    await requireInProcess('read');
-    answer('eu-read', complete, []);
-    await expect(requireInProcess('read')).rejects.toThrow('eu-read is not protected: branches other');
-  });
-
-  it.each([
-    ['deploy,read', 1, 'The GitHub environment eu-read is not protected: it does not exist'],
-    ['deploy', 0, ''],
-    ['', 1, '"" is no kind of GitHub environment. Known: deploy, operate, read.'],
-  ])('is checked by a step, for the kinds "%s"', async (KINDS, exitCode, message) => {
-    answer('eu', complete);
-    const checkout = workspace();
-    const command = 'node --require tsx/cjs .ci/require-protection.ts "$ENVIRONMENT" "$KINDS"';
-    const outcome = await checkout.step(command, { ...variables(), KINDS });
-    expect(outcome).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
+  it.each<[kinds: string, name: string, object, unknown, fault: string]>([
+    ['deploy', 'eu', complete, [main], ''],
+    ['deploy,read', 'eu', complete, [main], 'eu-read is not protected: it does not exist'],
+    // May be approved by who started the run.
+    ['operate', 'eu-operate', withRule({ prevent_self_review: false }), [main], ''],
+    ['operate', 'eu-operate', withRule({ reviewers: [] }), [main], 'eu-operate is not protected: it has no'],
+    // Needs no approval, but only main may use it.
+    ['read', 'eu-read', branches, [main], ''],
+    ['read', 'eu-read', complete, [], 'eu-read is not protected: branches other'],
+    ['', 'eu', complete, [main], '"" is no kind of GitHub environment. Known: deploy, operate, read.'],
+  ])('is checked for the kinds "%s": %s', async (kinds, name, environment, policies, fault) => {
+    answer(name, environment, policies);
+    const { exitCode, printed } = await check(kinds);
+    expect(exitCode).toBe(fault === '' ? 0 : 1);
+    expect(printed).toContain(fault);
   });
 });
 
@@ -167,7 +156,7 @@ it('lists the environments that GitHub has, and skips and names the others', asy
     answers = { [url]: answer, ...policies };
     expect(await list()).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining(String(message)),
+      printed: expect.stringContaining(String(message)),
       output: '',
     });
   }
@@ -200,27 +189,29 @@ it('the last good assembly is from the newest deployment that passed smoke, not 
     ]);
     const list = `${url}/artifacts?name=deployed-WalletEu&per_page=100`;
     answers = { [list]: { artifacts }, ...Object.fromEntries(found) };
-    return inProcess(() => findLastGood('WalletEu'));
+    return step('node --require tsx/cjs .ci/find-last-good.ts "$STACK"');
   }
 
   const summary = expect.stringContaining('rolls back to the assembly of 2026-11-11');
-  expect(await answerWith(run, run, ...others, run)).toEqual({ output: 'run=11\n', summary });
-  const asStep = await step('node --require tsx/cjs .ci/find-last-good.ts "$STACK"');
-  expect(asStep).toMatchObject({ exitCode: 0, output: 'run=11\n' });
-  const none = { output: '', summary: expect.stringContaining('No earlier assembly') };
-  expect(await answerWith(...others, run)).toEqual(none);
+  expect(await answerWith(run, run, ...others, run)).toMatchObject({
+    exitCode: 0,
+    output: 'run=11\n',
+    summary,
+  });
+  const none = { exitCode: 0, output: '', summary: expect.stringContaining('No earlier assembly') };
+  expect(await answerWith(...others, run)).toMatchObject(none);
   // Not guessed when GitHub does not answer.
-  await expect(answerWith(undefined, run)).rejects.toThrow('GitHub has no actions/runs/10');
+  const printed = expect.stringContaining('GitHub has no actions/runs/10');
+  expect(await answerWith(undefined, run)).toMatchObject({ exitCode: 1, output: '', printed });
 });
 
 it("a workflow's stack or environment is in the table", async () => {
-  const step = workspace().step('node --require tsx/cjs .ci/find-target.ts "$KIND" "$NAME"', {
-    ...{ ...variables(), KIND: 'environment', NAME: withStandby.name },
-  });
+  const input = { KIND: 'environment', NAME: withStandby.name };
+  const { output } = await step('node --require tsx/cjs .ci/find-target.ts "$KIND" "$NAME"', input);
   const { name: environment, stackId, region, standby } = withStandby;
   expect(findTarget('environment', environment)).toEqual({ environment, region, serves: 'true' });
   expect(findTarget('stack', stackId)).toEqual({ environment, region, serves: 'true' });
   expect(findTarget('stack', standby.stackId)).toMatchObject({ region: standby.region, serves: 'false' });
   expect(() => findTarget('stack', environment)).toThrow(`There is no stack "${environment}"`);
-  expect((await step).output).toBe(`environment=${environment}\nregion=${region}\nserves=true\n`);
+  expect(output).toBe(`environment=${environment}\nregion=${region}\nserves=true\n`);
 });

@@ -8,9 +8,11 @@ import {
   withoutStacks,
   withStacks,
 } from '../cli/account';
+import { useInstantWaits } from '../cli/instant-waits';
 import { temporaryFolder } from '../support/temporary-folder';
 import { Workspace } from './workspace';
 
+useInstantWaits();
 const folder = temporaryFolder();
 const workspace = () => new Workspace(mkdtempSync(join(folder(), 'checkout-')));
 let account: Account;
@@ -132,23 +134,43 @@ describe('after a failed smoke', () => {
   const queue = { Queue: { Type: 'AWS::SQS::Queue', Properties: {} } };
   const deployed =
     'cdk deploy --app last-good --exclusively --require-approval never --progress events --outputs-file outputs.json WalletEu\n';
+  /** The script that lists obstacles, except where it runs. */
+  const noObstacles = 'exit 0';
+  const obstacle = 'echo "- $3: no."; exit 1';
 
-  it.each<[string, number, string, object | undefined, object, number]>([
-    ['WalletEu was rolled back.', 0, deployed, queue, queue, 0],
-    ['The rollback of WalletEu failed.', 1, deployed, queue, queue, 1],
-    ['was not rolled back:** no earlier assembly', 1, '', undefined, queue, 0],
-    ['Before this release, the stack did not have the last good template.', 1, '', queue, {}, 0],
-  ])('%s', async (sentence, exitCode, called, lastGood, before, ofCdk) => {
+  it.each<[string, number, string, object | undefined, node: string | undefined, ofCdk: number]>([
+    ['WalletEu was rolled back.', 0, deployed, queue, undefined, 0],
+    ['The rollback of WalletEu failed.', 1, deployed, queue, noObstacles, 1],
+    ['was not rolled back:** no earlier assembly', 1, '', undefined, noObstacles, 0],
+    ['- .ci/list-obstacles.ts: no.', 1, '', queue, obstacle, 0],
+  ])('%s', async (sentence, exitCode, called, lastGood, node, ofCdk) => {
     const checkout = workspace();
     writeAssembly(checkout, 'cdk.out', { ...queue, New: { Type: 'AWS::SNS::Topic' } });
     if (lastGood) writeAssembly(checkout, 'last-good', lastGood);
-    checkout.write('plan/before.json', JSON.stringify({ Resources: before }));
+    checkout.write('plan/before.json', JSON.stringify({ Resources: queue }));
     checkout.write('cdk-calls', '');
     checkout.stub('npx', `echo "$@" >> cdk-calls; exit ${ofCdk}`);
+    if (node) checkout.stub('node', node);
     account.answer(withStacks({ Parameters: [] }));
     const outcome = await checkout.step('bash .ci/roll-back "$STACK"', inAccount());
     expect(outcome).toMatchObject({ exitCode, summary: expect.stringContaining(sentence) });
     expect(checkout.read('cdk-calls')).toBe(called);
+  });
+
+  it('the obstacles are listed, and are a failure', async () => {
+    const checkout = workspace();
+    for (const assembly of ['cdk.out', 'last-good']) writeAssembly(checkout, assembly, queue);
+    account.answer(withStacks({ Parameters: [] }));
+    const list = () =>
+      checkout.run(
+        '.ci/list-obstacles.ts',
+        ['cdk.out', 'last-good', 'plan/before.json', 'WalletEu'],
+        inAccount(),
+      );
+    const printed = '- Before this release, the stack did not have the last good template.';
+    expect(await list()).toMatchObject({ exitCode: 1, printed });
+    checkout.write('plan/before.json', JSON.stringify({ Resources: queue }));
+    expect(await list()).toMatchObject({ exitCode: 0, printed: '' });
   });
 });
 
@@ -213,24 +235,19 @@ describe('drift', () => {
   });
 });
 
-it.each([0, 1])(
-  'the page about residency is kept, and a command that exits with %d decides',
-  async (exit) => {
-    account.answer(withStacks());
-    const [checkout, notDeployed] = [workspace(), workspace()];
-    const residency = (of: Workspace) => {
-      of.stub('npm', `echo "$@"; exit ${exit}`);
-      return of.step('node --require tsx/cjs .ci/residency.ts "$ENVIRONMENT"', inAccount());
-    };
-    const page = `run -s wallet -- residency --environment ${variables.ENVIRONMENT}\n`;
-    expect(await residency(checkout)).toMatchObject({
-      ...{ exitCode: exit, summary: expect.stringContaining(page) },
-    });
-    expect(checkout.read('residency.md')).toBe(page);
-    account.answer(withoutStacks);
-    expect(await residency(notDeployed)).toMatchObject({ exitCode: 0, summary: '' });
-  },
-);
+it.each([
+  [0, '# Residency of eu', withStacks()],
+  [1, '# Residency of eu', { ...withStacks(), 'tagging:GetResources': () => result({}) }],
+  [0, undefined, withoutStacks],
+])('exits with %d, and keeps the page "%s"', async (exitCode, heading, replies) => {
+  account.answer(replies, { 'sts:GetCallerIdentity': () => result({ Account: '111122223333' }) });
+  const checkout = workspace();
+  const command = 'node --require tsx/cjs .ci/residency.ts "$ENVIRONMENT"';
+  const outcome = await checkout.step(command, inAccount());
+  const page = heading === undefined ? '' : checkout.read('residency.md');
+  expect(page.split('\n')[0]).toBe(heading ?? '');
+  expect(outcome).toMatchObject({ exitCode, summary: page && `${page}\n\n` });
+});
 
 it.each([
   [2, 0],

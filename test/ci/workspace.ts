@@ -20,6 +20,8 @@ export function commandsOf({ text }: { readonly text: string }): readonly string
 /** Of all workflows. */
 export const commands = workflows.flatMap(commandsOf);
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
 /** A checkout of this repository, with the files that a GitHub runner gives a step. */
 export class Workspace {
   readonly output: string;
@@ -52,28 +54,63 @@ export class Workspace {
     return readFileSync(join(this.folder, path), 'utf8');
   }
 
-  /** Runs a command of a workflow as GitHub does. */
-  async step(command: string, variables: Readonly<Record<string, string | undefined>> = {}) {
+  /** Runs a command of a workflow as GitHub does, but a script of TypeScript in this process. */
+  async step(command: string, variables: Variables = {}) {
     expect(commands).toContain(command);
+    const [, script, values = ''] = /^node --require tsx\/cjs (\S+)(.*)$/.exec(command) ?? [];
+    const args = Array.from(values.matchAll(/"\$(\w+)"/g), ([, name = '']) => variables[name] ?? '');
+    return script ? this.run(script, args, variables) : this.start(command, variables);
+  }
+
+  /** Runs a command as GitHub does. */
+  async start(command: string, variables: Variables = {}) {
     const { PATH, HOME } = process.env;
     const child = spawn('bash', ['-eo', 'pipefail', '-c', command], {
       cwd: this.folder,
       // With a socket as stdin (a Node.js pipe), bash would run ~/.bashrc first.
       stdio: ['ignore', 'ignore', 'pipe'],
-      env: {
-        PATH: `${this.tools}:${PATH}`,
-        HOME,
-        GITHUB_OUTPUT: this.output,
-        GITHUB_STEP_SUMMARY: this.summary,
-        ...variables,
-      },
+      env: { PATH: `${this.tools}:${PATH}`, HOME, ...this.files, ...variables },
     });
     let stderr = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
     });
     const [exitCode] = await once(child, 'close');
-    const [output, summary] = [this.output, this.summary].map((file) => readFileSync(file, 'utf8'));
-    return { exitCode, stderr, output: output ?? '', summary: summary ?? '' };
+    return { exitCode: exitCode as number, printed: stderr, ...this.written() };
+  }
+
+  /** Runs a script of `.ci` in this process. */
+  async run(script: string, args: readonly string[], variables: Variables = {}) {
+    const { env } = process;
+    const folder = process.cwd();
+    const lines: string[] = [];
+    const print = (line: unknown) => lines.push(String(line)) > 0;
+    const prints = [
+      jest.spyOn(console, 'log').mockImplementation(print),
+      jest.spyOn(console, 'error').mockImplementation(print),
+      jest.spyOn(process.stderr, 'write').mockImplementation(print),
+    ];
+    try {
+      process.env = { ...env, ...this.files, ...variables };
+      process.chdir(this.folder);
+      await require(join(projectRoot, script)).run(...args);
+    } catch (error) {
+      print((error as Error).message);
+      process.exitCode = 1;
+    }
+    const exitCode = process.exitCode ?? 0;
+    process.exitCode = undefined;
+    process.env = env;
+    process.chdir(folder);
+    for (const each of prints) each.mockRestore();
+    return { exitCode: Number(exitCode), printed: lines.join('\n'), ...this.written() };
+  }
+
+  private get files() {
+    return { GITHUB_OUTPUT: this.output, GITHUB_STEP_SUMMARY: this.summary };
+  }
+
+  private written() {
+    return { output: readFileSync(this.output, 'utf8'), summary: readFileSync(this.summary, 'utf8') };
   }
 }
