@@ -175,41 +175,52 @@ describe('move-origin', () => {
     expect(await move()).toMatchObject({ exitCode, stderr: expect.stringContaining(said) });
   });
 
-  /** Starts a move in a process of its own, and acts once at its reply number `at` to DescribeStacks. */
-  async function startMove(at: number, act: (command: ReturnType<typeof startWallet>['process']) => void) {
+  /** Acts once, at this reply to calls of an action. */
+  function actAt(action: string, reply: number, act: () => void): void {
     let asked = 0;
     use(origin, {
-      'cloudformation:DescribeStacks': (call) => {
+      [action]: (call) => {
         asked += 1;
-        if (asked === at) setImmediate(() => act(command.process));
-        return origin.replies['cloudformation:DescribeStacks']?.(call) ?? {};
+        if (asked === reply) setImmediate(act);
+        return origin.replies[action]?.(call) ?? {};
       },
     });
-    const command = startWallet('move-origin', '--outputs', outputsFile(), ...moveTo2, '--json');
-    return command;
   }
 
   const goOn = /Go on: \S*wallet move-origin --zone 2 --yes --outputs \S+\n$/;
   const [running, done] = [['UPDATE_IN_PROGRESS'], ['UPDATE_COMPLETE']];
-  it.each<
-    [string, NodeJS.Signals, at: number, statuses: string[][], said: RegExp, updated: readonly string[]]
-  >([
-    ['before an update', 'SIGINT', 2, [], /before an update: the webhook origin is in zone 1\./, []],
-    ['in the first update', 'SIGTERM', 3, [running], /update to zone none: .* itself and deletes/, ['none']],
+  const stack = 'cloudformation:DescribeStacks';
+  it.each<[string, NodeJS.Signals, at: [string, number], string[][], said: RegExp, updated: string[]]>([
+    ['before an update', 'SIGINT', [stack, 2], [], /before an update: the webhook origin is in zone 1\./, []],
+    [
+      'in the first update',
+      'SIGTERM',
+      [stack, 3],
+      [running],
+      /to zone none: .* itself and deletes/,
+      ['none'],
+    ],
     [
       'in the second update',
       'SIGHUP',
-      4,
+      [stack, 4],
       [done, running],
       /update to zone 2: .* the consumers/,
       ['none', '2'],
     ],
-    ['in the check', 'SIGINT', 4, [done, done], /in the check: the stack is in zone 2;/, ['none', '2']],
+    [
+      'in the check',
+      'SIGINT',
+      ['ec2:DescribeNatGateways', 1],
+      [done, done],
+      /in the check: the stack is in zone 2;/,
+      ['none', '2'],
+    ],
   ])('says where it stands when interrupted %s by %s', async (_, signal, at, statuses, said, updated) => {
     if (statuses.length === 0) origin.statuses = [...done, ...running];
     Object.defineProperty(origin, 'update', { get: () => statuses[updates().length - 1] });
-    const command = await startMove(at, (child) => child.kill(signal));
-    const { exitCode, stdout, stderr } = await command.ended();
+    actAt(...at, () => process.emit(signal, signal));
+    const { exitCode, stdout, stderr } = await move();
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(goOn);
     expect(stderr.trimEnd().split('\n').at(-1)).toMatch(said);
@@ -218,7 +229,8 @@ describe('move-origin', () => {
 
   it.each(['stdout', 'stderr'] as const)('keeps its result and exit code without a %s', async (closed) => {
     origin.update = ['UPDATE_COMPLETE'];
-    const command = await startMove(1, (child) => child[closed].destroy());
+    actAt(stack, 1, () => command.process[closed].destroy());
+    const command = startWallet('move-origin', '--outputs', outputsFile(), ...moveTo2, '--json');
     const { exitCode, stdout, stderr } = await command.ended();
     const [line = ''] = (stdout + stderr).split('\n').filter((each) => each.startsWith('{'));
     expect({ exitCode, ...JSON.parse(line) }).toMatchObject({
