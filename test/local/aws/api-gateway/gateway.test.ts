@@ -6,6 +6,7 @@ import { type Gateway, openApis, openGateway } from '../../../../local/aws/api-g
 import { findResource } from '../../../../local/aws/api-gateway/request';
 import { failed } from '../../../../local/aws/lambda/instance';
 import { Cleanup } from '../../../../local/cleanup';
+import { eventually } from '../../../support/eventually';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read single fields of events and bodies
 type Json = any;
@@ -235,6 +236,14 @@ it("a function is too late after the integration's timeout: 504", async () => {
   const changes = root({ ...lambda('groups'), TimeoutInMillis: 50 });
   const { send } = await start({ changes, functions: { groups: () => new Promise(() => {}) } });
   expect((await send('/')).status).toBe(504);
+});
+
+it('closes a second after it is asked to, even if a request never ends', async () => {
+  const { events, send } = await start({ functions: { groups: () => new Promise(() => {}) } });
+  const sent = send('/groups/a').catch(({ message }: Error) => message);
+  await eventually(() => events.length === 1);
+  await running[0]?.close();
+  expect(await sent).toBe('socket hang up');
 });
 
 describe('an authorizer', () => {
