@@ -10,13 +10,15 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { createApp } from '../../lib/app';
 import type { Environment } from '../../lib/environment/schema';
-import { readAssembly } from '../../local/assembly/manifest';
+import { readAssembly, type Stack } from '../../local/assembly/manifest';
 import { removePostgres } from '../../local/postgres/postgres';
 import { type Local, startLocal } from '../../local/start';
 import { openState } from '../../local/state/lock';
 import { send, walletDeletion } from '../support/api';
+import { localClient } from '../support/aws-client';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { startInProcess } from '../support/own-environments';
@@ -44,9 +46,16 @@ const rows = {
 type App = keyof typeof rows;
 const assembly = (app: App) => join(state.directory, app);
 
-async function start(app: App): Promise<LocalEnvironment> {
+async function start(): Promise<LocalEnvironment> {
   const log = { step: (line: string) => steps.push(line), problem: () => undefined };
-  running = await startLocal({ assembly: assembly(app), state, ports: 'any', log, runtime: startInProcess });
+  const options = { state, ports: 'any', log, runtime: startInProcess } as const;
+  running = await startLocal({ ...options, assembly: assembly('former') });
+  return openLocalEnvironment(state.directory);
+}
+
+/** Starts the environment again, as an edit of its row does while it runs. */
+async function restore(): Promise<LocalEnvironment> {
+  await running?.restart(readAssembly(assembly('restored'))[0] as Stack);
   return openLocalEnvironment(state.directory);
 }
 
@@ -90,23 +99,25 @@ const identity = (local: LocalEnvironment) => {
   return [JSON.stringify(outputs).replace(/127\.0\.0\.1:\d+/g, ''), readdirSync(folder.keysDirectory).sort()];
 };
 
-it('a restore undoes a deletion, with changed passwords', async () => {
-  let local = await start('former');
+it('a restore undoes a deletion, with changed passwords, and keeps messages; nothing is written to a deleted state folder', async () => {
+  let local = await start();
   const organization = await local.walletJson<Organization>(name, 'seed');
   await stop();
   mkdirSync(state.snapshotsDirectory);
   execFileSync('cp', ['-Rp', former, snapshot]);
 
   changePasswords();
-  local = await start('former');
+  local = await start();
   await setPasswords();
   expect(await deletion(local, organization)).toBe(200);
   expect(await deletion(local, organization)).toBe(404);
   const before = identity(local);
   const { DatabaseClusterArn: formerCluster } = local.outputs(name);
-  await stop();
+  const QueueUrl = local.outputs(name).WebhookEventsQueueUrl ?? '';
+  const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'waits', DelaySeconds: 900 }));
 
-  local = await start('restored');
+  local = await restore();
   expect(steps).toContain(`Restored the database of ${name} from ${snapshot}`);
   expect(identity(local)).toEqual(before);
   expect(local.outputs(name).DatabaseClusterArn).toMatch(new RegExp(`^${formerCluster}-[0-9a-f]{8}$`));
@@ -116,4 +127,12 @@ it('a restore undoes a deletion, with changed passwords', async () => {
   expect(await local.walletJson(name, 'audit', '--group', organization.userGroupId)).toEqual([]);
   expect(await deletion(local, organization)).toBe(200);
   await local.wallet(name, 'smoke');
+  const AttributeNames = ['ApproximateNumberOfMessagesDelayed' as const];
+  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames }));
+  expect(Attributes).toEqual({ ApproximateNumberOfMessagesDelayed: '1' });
+  sqs.destroy();
+
+  rmSync(state.directory, { recursive: true, force: true, maxRetries: 10 });
+  await stop();
+  expect(existsSync(state.directory)).toBe(false);
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { warningOf } from '../../bin/node-version';
 import { environments } from '../../lib/environments';
@@ -9,6 +9,10 @@ import { startHttpServer } from '../support/http-server';
 import { prepareAssembly } from '../support/prepared-state';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
+
+/** What is watched, with the options. */
+const mockWatched: object[] = [];
+jest.mock('../../local/watch', () => ({ watchSources: (options: object) => mockWatched.push(options) }));
 
 const folder = temporaryFolder();
 const state = () => join(folder(), 'state');
@@ -70,7 +74,12 @@ describe('with environments that run', () => {
   afterAll(() => jest.dontMock('../../local/start'));
 
   /** Starts with environments that do nothing. */
-  async function startIdle(local: object, whenStarted: (options: LocalOptions) => void, context = {}) {
+  async function startIdle(
+    local: object,
+    whenStarted: (options: LocalOptions) => void,
+    context = {},
+    args: string[] = [],
+  ) {
     await prepareAssembly(state());
     // A state that has environments needs no new cluster.
     mkdirSync(join(state(), 'environments'), { recursive: true });
@@ -83,7 +92,7 @@ describe('with environments that run', () => {
         ...local,
       };
     };
-    return start(['--state', state()], {}, context);
+    return start(['--state', state(), ...args], {}, context);
   }
 
   it('ends with 1 on a failure, on an error that nothing catches, and if it cannot stop; unlocks the state', async () => {
@@ -97,6 +106,19 @@ describe('with environments that run', () => {
     expect(uncaught.exitCode).toBe(1);
     expect(uncaught.said).toMatch(/error: TypeError: a bug\n +at .*\nerror: Cannot save\./s);
     expect(readdirSync(state())).not.toContain('lock');
+  });
+
+  it('says that its state folder was deleted, and creates none', async () => {
+    const lost = await startIdle({}, () => rmSync(state(), { recursive: true }));
+    expect(lost.exitCode).toBe(1);
+    expect(lost.said).toContain(`error: ${state()} was deleted while the environments ran`);
+    expect(existsSync(state())).toBe(false);
+  });
+
+  it('watches the sources with --watch, until it ends', async () => {
+    const fail = ({ onFailure }: LocalOptions) => onFailure?.(new Error('End.'));
+    for (const args of [[], ['--watch']]) await startIdle({}, fail, {}, args);
+    expect(mockWatched).toMatchObject([{ assembly: join(state(), 'cdk.out'), signal: { aborted: true } }]);
   });
 
   it('exits at once on a second Ctrl-C, not on the copy of the first that npm sends', async () => {

@@ -100,6 +100,19 @@ test('instances run one invocation at a time, up to the maximum', async () => {
   expect(await busy.invoke({})).toMatchObject({ ok: true });
 });
 
+test('new code serves the next invocation; a running one completes with the old', async () => {
+  const edited = start('return event;');
+  const code = (text: string) => ({
+    variables: {},
+    bundleDirectory: bundle(`exports.handler = async () => ${text};`),
+  });
+  const running = edited.invoke('old');
+  edited.use(code('"new"'));
+  expect([await running, await edited.invoke({})]).toMatchObject([{ payload: 'old' }, { payload: 'new' }]);
+  edited.use(code('"newest"'));
+  expect(await edited.invoke({})).toMatchObject({ payload: 'newest' });
+});
+
 test.each([
   [6_291_556, 0, { ok: false, errorType: 'RequestEntityTooLargeException' }],
   [0, 6_291_555, { ok: false, errorType: 'Function.ResponseSizeTooLarge' }],

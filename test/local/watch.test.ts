@@ -1,0 +1,124 @@
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { environments } from '../../lib/environments';
+import { sources } from '../../local/assembly/cache';
+import { physicalName, readAssembly, type Stack, servingStacks } from '../../local/assembly/manifest';
+import { projectRoot } from '../../local/assembly/synthesis';
+import type { FunctionCode } from '../../local/aws/lambda/function';
+import { watchSources } from '../../local/watch';
+import { eventually } from '../support/eventually';
+import { copyAssembly } from '../support/prepared-state';
+import { first } from '../support/rows';
+
+/** A copy of the project, whose app describes the first stack as its table says, and otherwise has the stacks that it had. */
+const root = mkdtempSync(join(tmpdir(), 'wallet-watch-'));
+const assembly = join(root, '.local/cdk.out');
+const app = `
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+const assembly = process.env.CDK_OUTDIR ?? '';
+cpSync('${assembly}', assembly, { recursive: true });
+const file = assembly + '/${first.stackId}.template.json';
+const [Description] = readFileSync('lib/environments.ts', 'utf8').split('\\n');
+writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), Description }));
+`;
+const ending = new AbortController();
+const said: string[] = [];
+const restarted: string[] = [];
+let functions: ReturnType<typeof createFunctions>;
+
+beforeAll(async () => {
+  for (const name of sources.filter((each) => !each.startsWith('node_modules')))
+    cpSync(join(projectRoot, name), join(root, name), { recursive: true });
+  symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
+  writeFileSync(join(root, 'bin/app.ts'), app);
+  await copyAssembly(assembly);
+  const stacks = servingStacks(readAssembly(assembly));
+  functions = stacks.flatMap(createFunctions);
+  const local = {
+    environments: stacks.map((stack) => ({ stack })),
+    functions: { all: () => functions, find: (name: string) => functions.find((each) => each.name === name) },
+    restart: async ({ environment }: Stack) => void restarted.push(environment),
+  };
+  const log = { step: (line: string) => said.push(line), problem: (line: string) => said.push(line) };
+  const running = local as unknown as Parameters<typeof watchSources>[0]['local'];
+  watchSources({ local: running, assembly, root, log, signal: ending.signal });
+  await eventually(() => said.includes('Edits of the sources are served'), 60);
+});
+afterAll(() => {
+  ending.abort();
+  rmSync(root, { recursive: true, force: true, maxRetries: 10 });
+});
+
+/** The functions of a stack, which only have code. */
+const createFunctions = (stack: Stack) =>
+  Object.entries(stack.template.Resources).flatMap(([logicalId, { Type, Properties }]) => {
+    if (Type !== 'AWS::Lambda::Function') return [];
+    let code: FunctionCode = {
+      bundleDirectory: stack.assets.get(Properties?.Code.S3Key) ?? '',
+      variables: Properties?.Environment?.Variables ?? {},
+    };
+    const use = (next: FunctionCode) => {
+      code = next;
+    };
+    return { name: physicalName(stack, logicalId), code: () => code, use };
+  });
+
+/** Files and variables of each environment's function for the dashboard. */
+const dashboards = () =>
+  functions
+    .filter(({ name }) => name.includes('-DashboardServeDashboard'))
+    .map(({ code }) => {
+      const { bundleDirectory, variables } = code();
+      const files = readdirSync(bundleDirectory).map((name) => readFileSync(join(bundleDirectory, name)));
+      return [...files, JSON.stringify(variables)].join('\n');
+    });
+
+const dashboardsHave = (...texts: readonly string[]) =>
+  dashboards().every((dashboard) => texts.every((text) => dashboard.includes(text)));
+
+/** Replaces a file, as editors do. */
+function edit(file: string, from: string, to: string): void {
+  const path = join(root, file);
+  const text = readFileSync(path, 'utf8');
+  expect(text).toContain(from);
+  writeFileSync(`${path}.new`, text.replace(from, to));
+  renameSync(`${path}.new`, path);
+}
+
+it('serves an edit of the page and of a function, and keeps the last that compiles', async () => {
+  const styles = () => dashboards().map((text) => /style-src ('sha256-[^']+')/.exec(text)?.[1]);
+  const before = styles();
+  expect(before).toEqual(environments.map(() => expect.stringContaining('sha256')));
+  edit('dashboard/page.css', 'body {', 'body { outline: 3px solid;');
+  await eventually(() => dashboardsHave('outline:3px solid'), 60);
+  // Its digest is in a variable: the browser would not apply another style.
+  for (const [index, style] of styles().entries()) expect(style).not.toBe(before[index]);
+
+  const handler = 'lambda/serve-dashboard/handler.ts';
+  edit(handler, 'statusCode: 200', 'statusCode: 202');
+  await eventually(() => dashboardsHave('statusCode:202'), 60);
+  edit(handler, 'statusCode: 202', 'statusCode: 20,3,');
+  await eventually(() => said.some((line) => line.includes(`${handler}:`)), 60);
+  expect(dashboardsHave('statusCode:202', 'outline:3px solid')).toBe(true);
+  edit(handler, 'statusCode: 20,3,', 'statusCode: 203');
+  await eventually(() => dashboardsHave('statusCode:203', 'outline:3px solid'), 60);
+});
+
+it('starts only the environment again whose template an edit changes', async () => {
+  await eventually(() => restarted.length > 0, 60);
+  restarted.length = 0;
+  edit('lib/environments.ts', '', '// Edited.\n');
+  await eventually(() => restarted.length > 0, 60);
+  expect(restarted).toEqual([first.name]);
+  expect(dashboardsHave('statusCode:203', 'outline:3px solid')).toBe(true);
+});
