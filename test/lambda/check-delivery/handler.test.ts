@@ -8,93 +8,113 @@ import { createHandler, createMetrics } from '../../../lambda/check-delivery/han
 import { recordLog } from '../../support/log';
 import { expectDocumented } from '../../support/openapi';
 
-const [address, other] = ['203.0.113.7', '198.51.100.1'];
-const secret = Buffer.alloc(32, 1);
-
-/** Sends a delivery to the function. */
-async function check({
-  webhookId = String(probe.webhookId),
-  source = address,
-  key = secret,
-  ago = 1,
-  broken = false,
-  derives = true,
-}) {
-  const metrics = createMetrics('test');
-  let emitted: Record<string, unknown> = {};
-  metrics.publishStoredMetrics = () => {
-    emitted = { ...metrics.serializeMetrics() };
-    return metrics;
-  };
-  const event = { id: newEventId(), organizationId: probe.organizationId, kind: probe.kind, data: '{}' };
-  const sentAt = Date.now() - ago * 1_000;
-  const body = writeEvent(event, new Date(sentAt));
-  const timestamp = Math.floor(sentAt / 1_000);
-  const signature = sign({ id: 'msg_1', timestamp, body }, [key]);
-  const headers = {
-    'Webhook-Id': ['msg_1'],
-    'Webhook-Timestamp': [String(timestamp)],
-    'Webhook-Signature': [signature],
-    'X-SVC-WEBHOOK-SIGNATURE': [signature],
-    'Svc-Signature': [broken ? 'v1,' : signature],
-  };
-  const log = recordLog();
-  const unavailable = fail({ kind: 'secret_unavailable', reason: 'timeout' } as const);
-  const handle = createHandler({
-    ports: {
-      publishedAddresses: [address],
-      secrets: { secret: async () => (derives ? ok(secret) : unavailable) },
-      now: Date.now,
-    },
-    metrics,
-    log,
-    responseHeaders: { Deprecation: '@1795132800' },
-  });
-  const requestContext = { extendedRequestId: 'request-1', identity: { sourceIp: source } };
-  const request = { requestContext, multiValueHeaders: headers, pathParameters: { webhookId }, body };
-  const { statusCode, headers: sent, body: text } = await handle(request as unknown as APIGatewayProxyEvent);
-  const contentType = sent?.['Content-Type'];
-  const path = `/webhook-origins/check/${webhookId}`;
-  expectDocumented({
-    method: 'POST',
-    path,
-    status: statusCode,
-    contentType: String(contentType ?? ''),
-    body: text,
-  });
-  expect(sent).toMatchObject({ Deprecation: '@1795132800', 'Cache-Control': 'no-store' });
-  expect(JSON.stringify(log.lines)).not.toMatch(/v1,|"data"/);
-  const { Verified, AgeMs, OtherAddress } = emitted;
-  return [
-    statusCode,
-    ...Object.entries({ Verified, AgeMs, OtherAddress }).flatMap(([name, value]) =>
-      value === undefined ? [] : name,
-    ),
-  ];
-}
-
-it.each([
-  ['a genuine, fresh delivery', {}, [204, 'Verified', 'AgeMs']],
-  ['a changed signature', { key: Buffer.alloc(32) }, [401]],
-  ['one header of three without the signature', { broken: true }, [401]],
-  ['an old timestamp', { ago: 400 }, [422]],
-  ['an address that is not published', { source: other }, [403, 'OtherAddress']],
-  ['a stranger', { source: other, key: Buffer.alloc(32) }, [401]],
-  ["smoke's delivery", { webhookId: newId('wh') }, [204]],
-  ["a stranger at smoke's webhook", { webhookId: newId('wh'), source: other }, [403]],
-  ['a secret that KMS does not derive', { derives: false }, [503]],
-])(
-  '%s has a status of its own, and the metrics that alarms read count the probe alone',
-  async (_, change, expected) => {
-    expect(await check(change)).toEqual(expected);
-  },
+const now = Date.parse('2026-11-23T12:00:00Z');
+const [address, reserve, other] = ['203.0.113.7', '203.0.113.8', '198.51.100.1'] as const;
+const secretOf = (webhookId: string) => Buffer.from(webhookId.padEnd(32));
+const derive = jest.fn(async (webhookId: string, version: number) =>
+  ok(version === 1 ? secretOf(webhookId) : Buffer.alloc(32)),
 );
 
-it('the metrics have the environment as dimension', () => {
+interface Change {
+  readonly webhookId?: string;
+  readonly source?: string;
+  /** Seconds from the signature to now. */
+  readonly signedAgo?: number;
+  /** Seconds from the event to now. */
+  readonly sentAgo?: number;
+  readonly body?: string;
+  readonly id?: string;
+  readonly timestamp?: string;
+  /** The value of one of the three signature headers. */
+  readonly signature?: string | undefined;
+  /** Whether KMS derives the secret. */
+  readonly derives?: boolean;
+}
+
+/** Sends a delivery to the function: by default a genuine, fresh one. */
+async function check({ webhookId = probe.webhookId, source = address, derives = true, ...change }: Change) {
   const metrics = createMetrics('test');
-  metrics.addMetric('Verified', 'Count', 1);
-  expect(metrics.serializeMetrics()).toMatchObject({
-    ...{ environment: 'test', service: 'check-delivery' },
+  const emitted: Record<string, unknown> = {};
+  metrics.publishStoredMetrics = () => {
+    Object.assign(emitted, metrics.serializeMetrics());
+    return metrics;
+  };
+  const { signedAgo = 1, sentAgo = 2 } = change;
+  const event = { id: newEventId(), organizationId: probe.organizationId, kind: probe.kind, data: '{}' };
+  const body = writeEvent(event, new Date(now - sentAgo * 1_000));
+  const timestamp = now / 1_000 - signedAgo;
+  const signature = sign({ id: 'msg_1', timestamp, body }, [Buffer.alloc(32), secretOf(webhookId)]);
+  const sent = { id: 'msg_1', timestamp: String(timestamp), body, signature, ...change };
+  const log = recordLog();
+  const unavailable = fail({ kind: 'secret_unavailable', reason: 'timeout' } as const);
+  const secret = derives ? derive : async () => unavailable;
+  const ports = { publishedAddresses: [address, reserve], secrets: { secret }, now: () => now };
+  const responseHeaders = { Deprecation: '@1795132800' };
+  const response = await createHandler({ ports, metrics, log, responseHeaders })({
+    requestContext: { extendedRequestId: 'request-1', identity: { sourceIp: source } },
+    multiValueHeaders: {
+      'Webhook-Id': [sent.id],
+      'Webhook-Timestamp': [sent.timestamp],
+      'Webhook-Signature': [signature],
+      'X-SVC-WEBHOOK-SIGNATURE': [signature],
+      'Svc-Signature': sent.signature === undefined ? [] : [sent.signature],
+    },
+    pathParameters: { webhookId },
+    body: sent.body,
+  } as unknown as APIGatewayProxyEvent);
+  const { statusCode: status, headers, body: text } = response;
+  expectDocumented({
+    ...{ method: 'POST', path: `/webhook-origins/check/${webhookId}` },
+    ...{ status, contentType: String(headers?.['Content-Type'] ?? ''), body: text },
+  });
+  expect(headers).toMatchObject({ ...responseHeaders, 'Cache-Control': 'no-store' });
+  expect(JSON.stringify(log.lines)).not.toMatch(/v1,|"data"/);
+  return { answer: text ? `${status} ${JSON.parse(text).code}` : `${status}`, emitted };
+}
+
+const ofSmoke = newId('wh');
+const invalid = '401 signature_invalid';
+const old = '422 delivery_too_old';
+const elsewhere = '403 source_not_published';
+it.each<[string, Change]>([
+  ['204', {}],
+  ['204', { source: reserve }],
+  ['204', { sentAgo: 120 }],
+  ['204', { webhookId: ofSmoke, sentAgo: 290, signedAgo: 290 }],
+  [invalid, { body: '{}' }],
+  [invalid, { id: 'msg_2' }],
+  [invalid, { timestamp: String(now / 1_000) }],
+  [invalid, { timestamp: 'soon' }],
+  [invalid, { signature: undefined }],
+  [invalid, { signature: `v1,${'A'.repeat(43)}=` }],
+  [invalid, { source: other, body: '{}' }],
+  [old, { signedAgo: 301 }],
+  [old, { signedAgo: -301 }],
+  [old, { sentAgo: 121, source: other }],
+  [elsewhere, { source: other }],
+  [old, { webhookId: ofSmoke, signedAgo: 301 }],
+  [invalid, { webhookId: ofSmoke, body: '{}' }],
+  [invalid, { webhookId: 'wh-1' }],
+  ['503 secret_unavailable', { derives: false }],
+])('returns %s for %j, and the metrics that alarms read count the probe alone', async (expected, change) => {
+  const { answer, emitted } = await check(change);
+  expect(answer).toBe(expected);
+  const metrics = { '204': ['Verified', 'AgeMs'], [elsewhere]: ['OtherAddress'] }[expected];
+  const names = ['Verified', 'AgeMs', 'OtherAddress'].filter((name) => name in emitted);
+  expect(names).toEqual((change.webhookId === undefined && metrics) || []);
+});
+
+it('tells the age of the probe, in the namespace and dimensions of alarms', async () => {
+  const { emitted } = await check({ sentAgo: 119 });
+  expect(emitted).toMatchObject({
+    ...{ environment: 'test', service: 'check-delivery', Verified: 1, AgeMs: 119_000 },
     _aws: { CloudWatchMetrics: [{ Namespace: 'WalletWebhooks', Dimensions: [['service', 'environment']] }] },
   });
+});
+
+it('refuses a stranger before it asks for a secret, unless the webhook is the probe', async () => {
+  derive.mockClear();
+  for (let count = 0; count < 10; count += 1)
+    expect(await check({ webhookId: newId('wh'), source: other })).toMatchObject({ answer: elsewhere });
+  expect(derive).not.toHaveBeenCalled();
 });
