@@ -8,12 +8,20 @@ import {
 } from '../../../domain/delivery';
 import { parseEvent } from '../../../domain/event';
 import { longestProbeAge, probe } from '../../../domain/probe';
+import { localReceiversVariable } from '../../../domain/receiver-url';
 import { fail, ok } from '../../../domain/result';
 import { secretMessage, secretText } from '../../../domain/signature';
+import { databaseVariables } from '../../../lambda/database/variables';
 import type { DeliveryPorts, Receivers, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
-import { createHandler, createMetrics } from '../../../lambda/deliver-webhook/handler';
+import { createDependencies, createHandler, createMetrics } from '../../../lambda/deliver-webhook/handler';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
+import { variables } from '../../../lambda/deliver-webhook/variables';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
+import {
+  createHandler as createOperations,
+  createDependencies as operationsDependencies,
+} from '../../../lambda/run-operation/handler';
+import { variables as operationsVariables } from '../../../lambda/run-operation/variables';
 import { expectDocumentedDelivery } from '../../support/openapi';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
 import { disableWebhook, eventText } from '../../support/webhooks';
@@ -163,6 +171,9 @@ describe('410', () => {
   beforeEach(() => receiver.answer(path, 410));
 
   it('disables the webhook and sends one event about it, without the URL', async () => {
+    // A former URL of the webhook.
+    await webhooks.disable(webhookId, 'https://old.example.com/', 'gone');
+    expect(await stored()).toMatchObject({ enabled: true });
     for (const eventId of ['ev-1', 'ev-2']) await send({ eventId });
     expect(await run()).toMatchObject({ failed: 0, emitted: { Disabled: 1 } });
     expect(await stored()).toMatchObject({ enabled: false });
@@ -176,11 +187,6 @@ describe('410', () => {
     expect(data).toEqual({ webhookId, reason: 'gone' });
     const line = { logCode: 'WEBHOOK_DISABLED', webhookId, organizationId, reason: 'gone', eventId };
     expect(world.log.lines).toContainEqual({ message: 'Webhook disabled', ...line });
-  });
-
-  it('from a former URL of the webhook does not disable it', async () => {
-    await webhooks.disable(webhookId, 'https://old.example.com/', 'gone');
-    expect(await stored()).toMatchObject({ enabled: true });
   });
 
   it('counts when its event cannot be sent, and again when the webhook cannot be disabled', async () => {
@@ -229,13 +235,10 @@ describe('a failing delivery', () => {
     expect(await stored()).toMatchObject({ enabled: true });
   });
 
-  const addProbe = (url: string) =>
-    world.database.query`
-      insert into webhooks (webhook_id, organization_id, url) values (${probe.webhookId}, ${world.organizationId}, ${url})
-      on conflict (webhook_id) do update set organization_id = excluded.organization_id, url = excluded.url`;
-
   it('of the probe ends within two minutes, and no attempt of it counts in a metric', async () => {
-    await addProbe(receiver.url(path));
+    await world.database.query`
+      insert into webhooks (webhook_id, organization_id, url)
+      values (${probe.webhookId}, ${world.organizationId}, ${receiver.url(path)})`;
     const attempt = retrySchedule.findIndex((time) => time > longestProbeAge);
     await send({ webhookId: probe.webhookId, attempt: attempt - 1 }, world.retries);
     expect(await run({}, world.retries)).toMatchObject({ emitted: {} });
@@ -243,23 +246,6 @@ describe('a failing delivery', () => {
     await send({ webhookId: probe.webhookId, attempt }, world.retries);
     expect(await run({}, world.retries)).toMatchObject({ emitted: {} });
     expect(world.log.lines).toMatchObject([{ outcome: 'failed' }, { outcome: 'given_up' }]);
-  });
-
-  it('of the probe fails while the custom domain name has no DNS record, and counts in no metric', async () => {
-    await addProbe('https://api.customer.com/webhook-origins/check');
-    const resolve = () => Promise.reject(Object.assign(new Error('queryA'), { code: 'ENOTFOUND' }));
-    await send({ webhookId: probe.webhookId }, world.retries);
-    const receivers = createReceivers({ resolve });
-    expect(await run({ receivers }, world.retries)).toMatchObject({ failed: 0, emitted: {} });
-    expect(world.log.lines).toMatchObject([{ outcome: 'failed', reason: 'name_not_found' }]);
-    expect(retried()).toHaveLength(1);
-  });
-
-  it('stays hidden on its queue for its delay when the second lane is unavailable', async () => {
-    await send({ attempt: 12 });
-    expect(await run({}, world.deliveries, missing)).toMatchObject({ failed: 1 });
-    expect(await world.deliveries.count()).toEqual(hidden(1));
-    expect(world.deliveries.visibilityTimeouts()).toEqual([900]);
   });
 });
 
@@ -272,8 +258,8 @@ describe('a receiver that responds after 3 s', () => {
     time += limit === undefined ? 3_000 : limited;
     return limit === undefined ? { answered: true, status: 200 } : { answered: false, reason: 'slow' };
   };
-  const run3s = (from: typeof world.deliveries, ports: Partial<DeliveryPorts> = {}, second?: string) =>
-    run({ receivers: { post }, now: () => time, ...ports }, from, second);
+  const run3s = (from: typeof world.deliveries, second?: string) =>
+    run({ receivers: { post }, now: () => time }, from, second);
   beforeEach(() => {
     time = began;
   });
@@ -290,11 +276,6 @@ describe('a receiver that responds after 3 s', () => {
     const value = { ...delivery, attempt: 1, notBefore };
     expect(retried()).toEqual([{ group: webhookId, delaySeconds: 14, ok: true, value }]);
 
-    time = notBefore - 1;
-    await world.retries.send(writeDelivery(value));
-    await run3s(world.retries);
-    expect([await attempts(), retried().at(-1)]).toMatchObject([[slow], { delaySeconds: 1, value }]);
-
     await markUnhealthy('-31 s');
     time = notBefore;
     await world.retries.send(writeDelivery(value));
@@ -304,13 +285,9 @@ describe('a receiver that responds after 3 s', () => {
     expect(await stored()).toMatchObject({ unhealthy: true });
   });
 
-  it('is not sent it earlier when the attempt cannot be recorded, or the second lane is unavailable', async () => {
+  it('is not sent it earlier when the second lane is unavailable', async () => {
     await send();
-    await run3s(world.deliveries, { webhooks: { ...webhooks, record: unavailable } });
-    expect(retried()).toMatchObject([{ delaySeconds: 14 }]);
-    time = began;
-    await send();
-    await run3s(world.deliveries, {}, missing);
+    await run3s(world.deliveries, missing);
     expect(world.deliveries.visibilityTimeouts()).toEqual([14]);
   });
 });
@@ -354,4 +331,27 @@ it('sends an invalid message to the dead-letter queue with the reason', async ()
   await world.deliveries.send('poison');
   expect(await run()).toMatchObject({ received: 1, failed: 0 });
   expect(await world.refused()).toEqual([['poison', 'The message is not a JSON object.']]);
+});
+
+it.each([
+  ['', 'scheme_not_https'],
+  ['true', 'scheme_not_https'],
+  ['allowed', 'connection_refused'],
+])('with the variable %j, an attempt at a receiver on this machine ends with %s', async (value, reason) => {
+  const names = [...databaseVariables['data-api'], ...variables, ...operationsVariables];
+  const settings = {
+    ...Object.fromEntries(names.map((name) => [name, 'https://service.example/made-up'])),
+    ...{ AWS_REGION: 'eu-central-1', DATABASE_ACCESS: 'data-api', POWERTOOLS_LOG_LEVEL: 'SILENT' },
+  };
+  const env = jest.replaceProperty(process, 'env', { ...settings, [localReceiversVariable]: value });
+  // Nothing listens there. On AWS, http://127.0.0.1:9001 is the Lambda Runtime API.
+  const url = 'http://127.0.0.1:1/';
+  const { receivers } = createDependencies().ports;
+  expect(await receivers.post({ webhookId, url, headers: {}, body: '' })).toMatchObject({ reason });
+  const input = { organizationId: world.organizationId, url };
+  const operations = createOperations(operationsDependencies());
+  env.restore();
+  if (value === 'allowed') return;
+  const answer = await operations({ operation: 'add-webhook', input });
+  expect(answer).toMatchObject({ ok: false, error: { code: 'scheme_not_https' } });
 });

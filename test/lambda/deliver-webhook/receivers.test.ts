@@ -1,10 +1,16 @@
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import tls, { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
+import { type AddressInfo, createServer as createTcpServer, type Server, Socket } from 'node:net';
+import tls, { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls';
 import type { AttemptReason } from '../../../domain/delivery';
-import { createReceivers, type ReceiverSettings } from '../../../lambda/deliver-webhook/receivers';
+import {
+  createReceivers,
+  type ReceiverSettings,
+  type Resolve,
+  resolveByDns,
+} from '../../../lambda/deliver-webhook/receivers';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import { createAuthority, type TestAuthority } from '../../support/certificates';
 import { eventually } from '../../support/eventually';
+import { startDnsServer } from './dns-server';
 
 const name = 'hooks.example.com';
 const publicAddress = '93.184.216.34';
@@ -71,12 +77,10 @@ const say =
     });
   };
 const ends: Behaviour = (socket) => socket.end();
-const often =
-  (text: string): Behaviour =>
-  (socket) => {
-    const timer = setInterval(() => socket.write(text), 20);
-    socket.on('close', () => clearInterval(timer));
-  };
+const trickles: Behaviour = (socket) => {
+  const timer = setInterval(() => socket.write('x: y\r\n'), 20);
+  socket.on('close', () => clearInterval(timer));
+};
 /** As fast as the connection accepts it. */
 const endlessly =
   (text: string): Behaviour =>
@@ -100,11 +104,14 @@ const slow = unanswered('slow');
 /** Without our limits each would block its batch for a minute. */
 const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult])[] = [
   ['sends an endless body', say(`${head}\r\n`, endlessly('x'.repeat(65_536))), answered()],
-  ['sends its body byte by byte', say(`${head}\r\n`, often('a')), answered()],
   ['closes in its body', say(`${head}content-length: 9\r\n\r\na`, ends), answered()],
-  ['sends endless headers', say(head, endlessly('x: y\r\n')), unanswered('response_headers_too_large')],
+  [
+    'sends endless headers',
+    say(head, endlessly('x: y\r\n'.repeat(1_000))),
+    unanswered('response_headers_too_large'),
+  ],
   ['sends endless empty lines', say('', endlessly('\r\n'.repeat(4_096))), unanswered('response_too_large')],
-  ['sends headers slowly', say(head, often('x: y\r\n')), slow],
+  ['sends headers slowly', say(head, trickles), slow],
   ['switches the protocol', say(upgrade), unanswered('protocol_switched')],
   ['redirects to a private address', say(redirect, ends), answered(302)],
   ['speaks another protocol', say('220 mail.example.com ESMTP\r\n', ends), unanswered('response_malformed')],
@@ -254,11 +261,14 @@ it.each([
 });
 
 /** A receiver that counts, and gives the same response to each request. */
-async function startCounting(response = bodyOf(2)) {
+async function startCounting(
+  response = bodyOf(2),
+  start: (behaviour: Behaviour) => Promise<number> = startTls,
+) {
   const seen = { connections: 0, requests: 0, closed: 0, resumed: 0 };
-  const port = await startTls((socket) => {
+  const port = await start((socket) => {
     seen.connections += 1;
-    if ((socket as TLSSocket).isSessionReused()) seen.resumed += 1;
+    if (socket instanceof TLSSocket && socket.isSessionReused()) seen.resumed += 1;
     socket.on('data', () => {
       seen.requests += 1;
       socket.write(response);
@@ -283,35 +293,101 @@ it.each([
 });
 
 const [one, two] = [publicAddress, '93.184.216.35'];
-const refused = unanswered('address_not_public');
 it.each([
-  ['a new connection when the name resolves to another address', [[one], [two]], 2, answered()],
-  ['an existing connection to one of several addresses', Array(12).fill([one, two]), 1, answered()],
-  ['no connection if an address is private', [[one], [one, '10.0.0.1']], 1, refused],
-])('an attempt uses %s', async (_, resolved: string[][], connections, last) => {
+  ['a new connection when the name resolves to another address', [[one], [two]], 2],
+  ['an existing connection to one of several addresses', Array(12).fill([one, two]), 1],
+])('an attempt uses %s', async (_, resolved: string[][], connections) => {
   const { port, seen } = await startCounting();
   const answers = [...resolved];
   const send = client({ resolve: async () => answers.shift() ?? [] });
-  for (const each of resolved) expect(await send(port)).toEqual(each === resolved[0] ? answered() : last);
+  for (const _attempt of resolved) expect(await send(port)).toEqual(answered());
   expect(seen.connections).toBe(connections);
 });
 
-it('an idle connection is closed before receivers close it after 5 s', async () => {
+it('an idle connection is closed, without settings before receivers close it after 5 s', async () => {
   const { port, seen } = await startCounting();
+  const setTimeout = jest.spyOn(Socket.prototype, 'setTimeout');
   await client({})(port);
+  expect(setTimeout.mock.calls.map(([milliseconds]) => milliseconds)).toContain(4_000);
+  setTimeout.mockRestore();
+  await client({ idleTimeout: 50 })(port);
   await eventually(() => seen.closed === 1, 20);
 });
 
 it('webhooks never share a connection; the least recently used is closed when more than 200 are open', async () => {
-  const { port, seen } = await startCounting();
-  const send = client();
-  for (let number = 0; number < 200; number++) await send(port, { webhookId: `wh-${number}` });
-  await send(port, { webhookId: 'wh-0' });
+  const { port, seen } = await startCounting(bodyOf(2), startTcp);
+  // Without TLS, which costs more than the rest.
+  const { post } = createReceivers({ allowLocal: true });
+  const url = `http://127.0.0.1:${port}/in`;
+  const send = (webhookId: string) => post({ webhookId, url, headers: {}, body: '{}' });
+  for (let number = 0; number < 200; number++) await send(`wh-${number}`);
+  await send('wh-0');
   expect(seen).toMatchObject({ closed: 0, connections: 200 });
-  await send(port, { webhookId: 'wh-200' });
+  await send('wh-200');
   await eventually(() => seen.closed === 1, 20);
-  await send(port, { webhookId: 'wh-0' });
+  await send('wh-0');
   expect(seen.connections).toBe(201);
-  await send(port, { webhookId: 'wh-1' });
+  await send('wh-1');
   expect(seen.connections).toBe(202);
+});
+
+/** Never dialled when a name resolves to it, alone or beside a public address. */
+const hostileAnswers = [
+  '127.0.0.1 127.255.255.255 0.0.0.0',
+  '10.0.0.1 172.16.0.1 172.31.255.254 192.168.0.1',
+  // Metadata, credentials, and what another cloud uses for metadata.
+  '169.254.169.254 169.254.170.2 100.100.100.200',
+  '192.0.2.1 198.18.0.1 224.0.0.1 240.0.0.1 255.255.255.255',
+  '::1 fd00:ec2::254 fe80::1%eth0 2606:2800:220:1::1',
+  '::ffff:127.0.0.1 ::ffff:93.184.216.34 64:ff9b::a00:1 2002:a00:1::',
+  // No canonical addresses.
+  'localhost 93.184.216.34:80 0177.0.0.1 127.1 2130706433',
+];
+
+/** Attempts a delivery. @returns its result, the names that it looked up, and the addresses that it dialled */
+async function attempt(resolve: Resolve, hostname = name, connectTimeout = 5_000) {
+  const lookUp = jest.fn(resolve);
+  // Nothing listens at port 443 of this address.
+  const route = jest.fn((_address: string) => '127.0.0.9');
+  const receivers = createReceivers({ resolve: lookUp, route, connectTimeout });
+  const result = await receivers.post({
+    webhookId: 'wh-1',
+    url: `https://${hostname}/`,
+    headers: {},
+    body: '',
+  });
+  const lookups = lookUp.mock.calls.map(([asked]) => asked);
+  return { reason: result.answered ? 'answered' : result.reason, lookups, dialled: route.mock.calls.flat() };
+}
+
+it.each(hostileAnswers)('never dials a name that resolves to %s', async (hostile) => {
+  const refused = { reason: 'address_not_public', lookups: [name], dialled: [] };
+  for (const address of hostile.split(' '))
+    for (const addresses of [[address], [address, publicAddress], [publicAddress, address]])
+      expect([addresses, await attempt(async () => addresses)]).toEqual([addresses, refused]);
+});
+
+let dnsServer: Awaited<ReturnType<typeof startDnsServer>>;
+beforeAll(async () => {
+  dnsServer = await startDnsServer({
+    'hooks.example.com': [publicAddress],
+    // IPv6 only.
+    'six.example.com': [],
+    'broken.example.com': 'SERVFAIL',
+    'silent.example.com': 'silence',
+  });
+});
+afterAll(() => dnsServer.stop());
+
+it.each([
+  ['hooks.example.com', 'connection_refused', [publicAddress]],
+  ['none.example.com', 'name_not_found', []],
+  ['six.example.com', 'name_not_found', []],
+  ['broken.example.com', 'name_lookup_failed', []],
+  ['silent.example.com', 'connect_timeout', []],
+])('looks up A records of %s once by DNS: %s, having dialled %j', async (hostname, reason, dialled) => {
+  const resolve: Resolve = (asked, signal) => resolveByDns(asked, signal, [dnsServer.address]);
+  const limit = reason === 'connect_timeout' ? 300 : undefined;
+  expect(await attempt(resolve, hostname, limit)).toEqual({ reason, lookups: [hostname], dialled });
+  expect(new Set(dnsServer.questions.splice(0))).toEqual(new Set([`1 ${hostname}`]));
 });
