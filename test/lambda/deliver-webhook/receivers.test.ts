@@ -164,7 +164,7 @@ it.each([
   expect(received).toBe(0);
 });
 
-it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS", async () => {
+it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS, from TLS 1.2", async () => {
   const port = await startTls(say(head));
   const createSecureContext = jest.spyOn(tls, 'createSecureContext');
   const { post } = createReceivers({ resolve: async () => [publicAddress], route: () => '127.0.0.1' });
@@ -172,7 +172,7 @@ it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS", async (
   expect(await post(request)).toEqual(unanswered('certificate_untrusted'));
   // Without `ca`, Node.js adds those of the variable: https://nodejs.org/docs/latest-v24.x/api/cli.html#node_extra_ca_certsfile
   const ca = [...tls.rootCertificates];
-  expect(createSecureContext).toHaveBeenCalledWith(expect.objectContaining({ ca }));
+  expect(createSecureContext).toHaveBeenCalledWith(expect.objectContaining({ ca, minVersion: 'TLSv1.2' }));
   createSecureContext.mockRestore();
 });
 

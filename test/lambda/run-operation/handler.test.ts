@@ -4,17 +4,17 @@ import { fail } from '../../../domain/result';
 import { createHandler } from '../../../lambda/run-operation/handler';
 import { recordLog } from '../../support/log';
 import { ownFacts } from '../../support/organization';
-import { refused } from './operations';
 
 const unavailable = {
   execute: async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const),
 };
 const handle = createHandler({ ports: { database: unavailable, ...ownFacts }, log: recordLog() });
+const refused = (code: string, message: unknown) => ({ ok: false, error: { code, message } });
 
 const tooMany = Array.from({ length: 101 }, (_, index) => `kind${index}`);
 /** A valid value of each field, and invalid ones. */
 const fields: Readonly<Record<string, readonly [valid: unknown, ...invalid: unknown[]]>> = {
-  organizationId: [newId('or'), 'or-1', newId('ug'), 1],
+  organizationId: [newId('or'), newId('ug'), 1],
   webhookId: [newId('wh'), newId('ug')],
   identityId: [newId('sa'), newId('ug')],
   userGroupId: [newId('ug'), newId('us')],

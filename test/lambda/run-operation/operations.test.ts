@@ -1,0 +1,402 @@
+import { Client } from 'pg';
+import { newId } from '../../../domain/ids';
+import { probe } from '../../../domain/probe';
+import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
+import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
+import { createHandler } from '../../../lambda/run-operation/handler';
+import { eventually } from '../../support/eventually';
+import { recordLog } from '../../support/log';
+import { type Organization, ownFacts } from '../../support/organization';
+import { useMigratedDatabase } from '../../support/region-database';
+import { addOrganization } from '../../support/webhooks';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const region = useMigratedDatabase();
+const log = recordLog();
+let organizationId: string;
+beforeEach(async () => {
+  organizationId = await addOrganization(region.owner);
+});
+
+/** Invokes the function, signed in as its role. */
+const invoke = (operation: string, input: Json) => {
+  const ports = { database: region.as('run_operation'), ...ownFacts };
+  return createHandler({ ports, log })({ operation, input });
+};
+/** The result of an operation that must succeed. */
+const run = async <Result = Json>(operation: string, input: Json): Promise<Result> => {
+  const response = await invoke(operation, input);
+  if (!response.ok) throw new Error(response.error.message);
+  return response.result as Result;
+};
+/** The response of a refused operation. */
+const refused = (code: string, message: unknown = expect.any(String)) => ({
+  ok: false,
+  error: { code, message },
+});
+
+const seed = (ephemeral = false) => run<Organization>('seed', { userGroupName: 'Approvers', ephemeral });
+
+const addGroup = (organizationId: string) =>
+  invoke('add-user-group', { organizationId, userGroupName: 'Second' });
+
+/** How many rows of each table belong to the organization. */
+const count = async (organizationId: string) => {
+  const [row] = await region.query`
+    select
+      (select count(*)::int from organizations where organization_id = id) as organizations,
+      (select count(*)::int from identities where organization_id = id) as identities,
+      (select count(*)::int from user_groups where organization_id = id) as groups,
+      (select count(*)::int from user_group_members where organization_id = id) as members,
+      (select count(*)::int from permissions where organization_id = id) as permissions,
+      (select count(*)::int from permission_assignments where organization_id = id) as assignments,
+      (select count(*)::int from webhooks where organization_id = id) as webhooks
+    from (select ${organizationId}::text as id) wanted`;
+  return row;
+};
+const seeded = {
+  ...{ organizations: 1, identities: 3, groups: 1, members: 3 },
+  ...{ permissions: 1, assignments: 4, webhooks: 0 },
+};
+
+it('add-user-group adds a group with the same members, who hold the permission, and its name once, even concurrently', async () => {
+  const first = await seed();
+  const { organizationId } = first;
+  const answers = await Promise.all([addGroup(organizationId), addGroup(organizationId)]);
+  const result = { ...first, userGroupName: 'Second', userGroupId: expect.stringMatching(/^ug-/) };
+  expect(answers).toContainEqual({ ok: true, result });
+  expect(answers).toContainEqual(refused('user_group_name_taken'));
+  expect(await count(organizationId)).toEqual({ ...seeded, groups: 2, members: 6, assignments: 5 });
+});
+
+it('add-user-group refuses an organization that is missing or lacks an active caller of each kind', async () => {
+  const { organizationId, serviceAccountId } = await seed();
+  await region.query`update identities set active = false where identity_id = ${serviceAccountId}`;
+  for (const id of [organizationId, newId('or')])
+    expect(await addGroup(id)).toEqual(refused('organization_not_seeded'));
+  expect(await count(organizationId)).toEqual(seeded);
+});
+
+it('remove-ephemeral-organizations removes all rows of the organization and of those older than a day', async () => {
+  const make = async (ephemeral = true) => {
+    const { organizationId } = await seed(ephemeral);
+    await run('add-webhook', { organizationId, url: 'https://hooks.customer.com/' });
+    return organizationId;
+  };
+  const remove = (organizationId: string) => invoke('remove-ephemeral-organizations', { organizationId });
+  const [named, old, recent, real] = [await make(), await make(), await make(), await make(false)];
+  await region.query`
+    update organizations set created_at = now() - interval '25 hours' where organization_id in (${old}, ${real})`;
+  const removed = expect.arrayContaining([named, old]);
+  expect(await remove(named)).toEqual({ ok: true, result: { removed } });
+  expect(await remove(named)).toEqual({ ok: true, result: { removed: [] } });
+  const whole = { ...seeded, webhooks: 1 };
+  const none = Object.fromEntries(Object.keys(whole).map((table) => [table, 0]));
+  expect(await Promise.all([named, old, recent, real].map(count))).toEqual([none, none, whole, whole]);
+  expect(await remove(real)).toEqual(refused('organization_not_ephemeral'));
+});
+
+it('remove-ephemeral-organizations waits for a concurrent insert, and removes that row too', async () => {
+  const { organizationId } = await seed(true);
+  const { host, port, database, superuser: user, password } = region.postgres;
+  const other = new Client({ host, port, database, user, password });
+  await other.connect();
+  try {
+    await other.query('begin');
+    const insert = "insert into webhooks (webhook_id, organization_id, url) values ($1, $2, 'https://a')";
+    await other.query(insert, [newId('wh'), organizationId]);
+    const removing = invoke('remove-ephemeral-organizations', { organizationId });
+    const waiting = 'select 1 from pg_stat_activity where pg_backend_pid() = any (pg_blocking_pids(pid))';
+    await eventually(async () => (await other.query(waiting)).rowCount === 1);
+    await other.query('commit');
+    expect(await removing).toMatchObject({ ok: true, result: { removed: [organizationId] } });
+  } finally {
+    await other.end();
+  }
+});
+
+it('describe-identity returns organization and kind; operations are logged without their input', async () => {
+  const { organizationId, endUserId: identityId } = await seed();
+  const identity = { identityId, organizationId, kind: 'EndUser', active: true };
+  const operation = 'describe-identity';
+  log.clear();
+  expect(await run(operation, { identityId })).toEqual(identity);
+  expect(await invoke(operation, { identityId: newId('us') })).toEqual(refused('identity_not_found'));
+  expect(log.lines).toEqual([
+    { message: 'Operation completed', logCode: 'OPERATION_COMPLETED', operation },
+    { message: 'Operation refused', logCode: 'OPERATION_REFUSED', operation, code: 'identity_not_found' },
+  ]);
+});
+
+it('list-audit-records lists those of a group, latest first, even if its organization was removed', async () => {
+  const [organizationId, identityId, subjectId] = [newId('or'), newId('us'), newId('ug')];
+  await region.query`
+    insert into audit_records (occurred_at, organization_id, identity_id, operation, subject_id, subject_name,
+      outcome, request_id, user_action_id)
+    select occurred_at, ${organizationId}, ${identityId}, 'Auth:UserGroups:Delete', ${subjectId}, 'Approvers', 'deleted',
+      request_id, request_id
+    from (values (timestamptz '2026-11-20 10:00:00.123456+00', 'first'), ('2026-11-20 10:00:00+00', 'second'))
+      request (occurred_at, request_id)`;
+  const what = { operation: 'Auth:UserGroups:Delete', subjectName: 'Approvers', outcome: 'deleted' };
+  const record = { organizationId, identityId, subjectId, ...what };
+  const list = (userGroupId: string) => invoke('list-audit-records', { userGroupId });
+  const records = [
+    { ...record, date: '2026-11-20T10:00:00.000Z', requestId: 'second' },
+    { ...record, date: '2026-11-20T10:00:00.123Z', requestId: 'first' },
+  ];
+  expect(await list(subjectId)).toEqual({ ok: true, result: { records } });
+  const { userGroupId } = await seed();
+  expect(await list(userGroupId)).toEqual({ ok: true, result: { records: [] } });
+  expect(await list(newId('ug'))).toEqual(refused('user_group_not_found'));
+});
+
+const url = 'https://hooks.customer.com/wallet?tenant=1';
+const add = async (change: Json = {}) => {
+  const { webhookId } = await run('add-webhook', { organizationId, url, ...change });
+  return String(webhookId);
+};
+const describeWebhook = (webhookId: string) => run('describe-webhook', { webhookId });
+const listWebhooks = async () =>
+  (await run<{ webhooks: Json[] }>('list-webhooks', { organizationId })).webhooks;
+
+it('add-webhook adds an enabled webhook with its first secret, a normalized URL and each kind once', async () => {
+  const kinds = ['wallet.created', 'null', 'a/b:c_d-e', 'wallet.created'];
+  const webhookId = await add({ kinds, url: ' https://HOOKS.Customer.com:443/a b ' });
+  expect(webhookId).toMatch(/^wh-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{16}$/);
+  expect(await describeWebhook(webhookId)).toEqual({
+    ...{ webhookId, organizationId, url: 'https://hooks.customer.com/a%20b', kinds: kinds.slice(0, 3) },
+    ...{ enabled: true, disabledReason: null, disabledAt: null, secretVersion: 1, rotatedAt: null },
+    createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+  });
+});
+
+it('add-webhook and enable-webhook refuse the 51st enabled webhook; fifty of the largest fit one response', async () => {
+  const kinds = JSON.stringify(Array.from({ length: 100 }, (_, index) => `${index}-`.padEnd(128, 'k')));
+  await region.query`
+    insert into webhooks (webhook_id, organization_id, url, kinds, enabled, disabled_reason, disabled_at)
+    select 'wh-' || substr(id, 1, 5) || '-' || substr(id, 6, 5) || '-' || substr(id, 11, 16), ${organizationId},
+      rpad(${url}, 2048, 'x'), (select array_agg(kind) from jsonb_array_elements_text(${kinds}::jsonb) kind),
+      number <= 49, case when number > 49 then 'gone' end, case when number > 49 then now() end
+    from generate_series(1, 60) number, md5(${organizationId} || number) id`;
+  const disabled = await region.query`
+    select webhook_id from webhooks where organization_id = ${organizationId} and not enabled`;
+  const answers = await Promise.all([
+    invoke('add-webhook', { organizationId, url }),
+    ...disabled.map(({ webhook_id: webhookId }) => invoke('enable-webhook', { webhookId })),
+    invoke('add-webhook', { organizationId, url }),
+  ]);
+  // Only one of them fits.
+  const others = answers.filter(({ ok }) => !ok);
+  expect(others).toEqual(Array(disabled.length + 1).fill(refused('too_many_webhooks')));
+  // Enabled already.
+  const [first] = await listWebhooks();
+  const again = await invoke('enable-webhook', { webhookId: first?.webhookId });
+  expect(again).toMatchObject({ ok: true, result: { enabled: true } });
+  expect((await listWebhooks()).filter(({ enabled }) => enabled)).toHaveLength(50);
+});
+
+it.each([
+  ['address_instead_of_name', 'https://10.0.0.1/'],
+  ['url_too_long', `https://hooks.customer.com/${'é'.repeat(700)}`],
+  ['url_of_this_environment', `${ownFacts.apiUrl}/webhook-origins/check/wh-1`],
+  ['url_of_this_environment', ownFacts.dashboardUrl.toUpperCase()],
+])('returns %s for a URL that delivery would refuse, and changes nothing', async (code, wrong) => {
+  const webhookId = await add();
+  expect(await invoke('add-webhook', { organizationId, url: wrong })).toEqual(refused(code));
+  expect(await invoke('update-webhook', { webhookId, url: wrong, kinds: ['a'] })).toEqual(refused(code));
+  expect(await listWebhooks()).toMatchObject([{ webhookId, url, kinds: null }]);
+});
+
+it('add-webhook with `check` leads an ephemeral organization to the environment itself, and no other', async () => {
+  const check = (change: Json = {}) => invoke('add-webhook', { organizationId, check: true, ...change });
+  expect(await check()).toEqual(refused('organization_not_ephemeral'));
+  const seeded = await run('seed', { userGroupName: 'Smoke test', ephemeral: true });
+  const added = await run('add-webhook', { organizationId: seeded.organizationId, check: true });
+  expect(added.url).toBe(`${ownFacts.apiUrl}/webhook-origins/check/${added.webhookId}`);
+  expect(await check({ url })).toEqual(refused('input_invalid'));
+  expect(await invoke('add-webhook', { organizationId })).toEqual(refused('input_invalid'));
+});
+
+it('update-webhook changes only the given fields', async () => {
+  const webhookId = await add({ kinds: ['wallet.created'] });
+  const update = (change: Json) => run('update-webhook', { webhookId, ...change });
+  const moved = { url: 'https://hooks.customer.com/2', kinds: ['wallet.created'] };
+  expect(await update({ url: ' https://HOOKS.customer.com/2' })).toMatchObject(moved);
+  const kinds = ['key.created', 'key.deleted'];
+  expect(await update({ kinds })).toMatchObject({ url: moved.url, kinds });
+  expect(await update({ kinds: null })).toMatchObject({ url: moved.url, kinds: null });
+});
+
+it('list-webhooks lists the webhooks of one organization, latest first, until remove-webhook', async () => {
+  expect(await listWebhooks()).toEqual([]);
+  const first = await add();
+  await region.query`update webhooks set created_at = created_at - interval '1 minute'`;
+  const second = await add();
+  await add({ organizationId: await addOrganization(region.owner) });
+  expect(await listWebhooks()).toMatchObject([{ webhookId: second }, { webhookId: first }]);
+  expect(await run('remove-webhook', { webhookId: first })).toEqual({ webhookId: first, organizationId });
+  expect(await listWebhooks()).toMatchObject([{ webhookId: second }]);
+});
+
+it('rotate-webhook-secret refuses another rotation, also a concurrent one, within 24 h, unless `again` is set', async () => {
+  const webhookId = await add();
+  const rotate = (change: Json = {}) => invoke('rotate-webhook-secret', { webhookId, ...change });
+  const advance = (hours: number) => region.query`
+    update webhooks set rotated_at = now() - make_interval(secs => ${hours * 3_600}::float8)
+    where webhook_id = ${webhookId}`;
+  const answers = await Promise.all([rotate(), rotate()]);
+  expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
+  await advance(23.9);
+  expect(await rotate()).toEqual(refused('rotation_running'));
+  expect(await rotate({ again: true })).toMatchObject({ result: { secretVersion: 3 } });
+  await advance(24.1);
+  const { rotatedAt, previousSignsUntil, ...rest } = await run('rotate-webhook-secret', { webhookId });
+  expect(rest).toEqual({ webhookId, secretVersion: 4 });
+  expect(Date.parse(String(previousSignsUntil)) - Date.parse(String(rotatedAt))).toBe(24 * 3_600_000);
+  expect(await describeWebhook(webhookId)).toMatchObject({ secretVersion: 4, rotatedAt });
+});
+
+it('disable-webhook disables until enable-webhook, and does not overwrite an earlier reason', async () => {
+  const webhookId = await add();
+  await createWebhooks(region.as('deliver_webhook')).disable(webhookId, url, 'gone');
+  const { disabledAt } = await describeWebhook(webhookId);
+  const earlier = { enabled: false, disabledReason: 'gone', disabledAt };
+  expect(await run('disable-webhook', { webhookId })).toMatchObject(earlier);
+  const enabled = { enabled: true, disabledReason: null, disabledAt: null };
+  expect(await run('enable-webhook', { webhookId })).toMatchObject(enabled);
+  // Nobody knows yet how fast its receiver is: deliveries take the second lane.
+  const health =
+    await region.query`select unhealthy_at::text as since from webhooks where webhook_id = ${webhookId}`;
+  expect(health).toEqual([{ since: '-infinity' }]);
+  const disabled = { enabled: false, disabledReason: 'operator', disabledAt: expect.stringMatching(/Z$/) };
+  expect(await run('disable-webhook', { webhookId })).toMatchObject(disabled);
+});
+
+it.each([
+  ['describe-webhook', 'webhook'],
+  ['remove-webhook', 'webhook'],
+  ['rotate-webhook-secret', 'webhook'],
+  ['add-webhook', 'organization'],
+  ['list-webhooks', 'organization'],
+])('%s refuses an unknown %s', async (operation, noun) => {
+  const id = newId(noun === 'webhook' ? 'wh' : 'or');
+  const input = { [`${noun}Id`]: id, ...(operation === 'add-webhook' && { url }) };
+  const message = expect.stringContaining(`${id} in environment test`);
+  expect(await invoke(operation, input)).toEqual(refused(`${noun}_not_found`, message));
+});
+
+/** Unique across tests. */
+const own = (id: string) => `${organizationId}_${id}`.slice(3);
+const start = Date.parse('2036-11-20T12:00:00.007Z');
+const time = (second: number) => new Date(start + second * 1_000).toISOString();
+const keep = (id: string, second: number, kind = 'wallet.created') =>
+  createSubscriptions(region.as('fan_out_event')).findSubscribers({
+    event: { id: own(id), organizationId, kind, text: '{}' },
+    acceptedAt: start + second * 1_000,
+  });
+
+type Attempt = Parameters<ReturnType<typeof createWebhooks>['record']>[0];
+const failed = { durationMs: 12.4, outcome: 'failed', reason: 'connection_refused' } as const;
+const record = (id: string, change: Partial<Attempt> = {}) =>
+  createWebhooks(region.as('deliver_webhook')).record({
+    ...{ webhookId: 'wh-1', deliveryId: 'msg_1', eventId: own(id), attemptedAt: start, ...failed },
+    ...change,
+  });
+
+describe('list-delivery-attempts', () => {
+  const list = (input: Json) => invoke('list-delivery-attempts', input);
+
+  it('lists the attempts of an event, latest first, with the time of the next one', async () => {
+    const delivered = { status: 204, durationMs: 12, outcome: 'delivered', reason: 'ok' } as const;
+    await record('a', { nextAttemptAt: start + 5_000 });
+    await record('a', { ...delivered, attemptedAt: start + 6_000 });
+    await record('b');
+    const ids = { eventId: own('a'), webhookId: 'wh-1', deliveryId: 'msg_1' };
+    expect(await run('list-delivery-attempts', { eventId: own('a') })).toEqual({
+      attempts: [
+        { ...ids, ...delivered, date: time(6), nextAttemptAt: null },
+        { ...ids, ...failed, durationMs: 12, date: time(0), status: null, nextAttemptAt: time(5) },
+      ],
+    });
+  });
+
+  it('filters by webhook, event, outcome and time', async () => {
+    const webhookId = newId('wh');
+    for (const [index, outcome] of (['failed', 'given_up', 'failed'] as const).entries())
+      await record(`${index}`, { webhookId, outcome, attemptedAt: start + index * 1_000 });
+    await record('0');
+    const rows: [Json, string[]][] = [
+      [{}, ['2', '1', '0']],
+      [{ limit: 1 }, ['2']],
+      [{ outcome: 'given_up' }, ['1']],
+      [{ eventId: own('0') }, ['0']],
+      [{ since: time(0.5), until: time(1) }, ['1']],
+      [{ until: '2036-11-20T12:00:00+00:00' }, []],
+    ];
+    for (const [filter, ids] of rows) {
+      const attempts = ids.map((id) => expect.objectContaining({ eventId: own(id) }));
+      expect(await list({ webhookId, ...filter })).toEqual({ ok: true, result: { attempts } });
+    }
+  });
+
+  it("leaves out the environment's own probe, unless it is named", async () => {
+    const attemptedAt = Date.parse('2037-01-01T00:00:00Z');
+    await record('probe', { webhookId: probe.webhookId, attemptedAt });
+    const count = async (input: Json) => Object(await run('list-delivery-attempts', input)).attempts.length;
+    const since = new Date(attemptedAt).toISOString();
+    expect(await count({ since })).toBe(0);
+    expect(await count({ since, webhookId: probe.webhookId })).toBe(1);
+    expect(await count({ since, eventId: own('probe') })).toBe(1);
+  });
+
+  it('distinguishes events and webhooks without attempts from unknown ones', async () => {
+    const [webhookId, eventId] = [await add(), own('a')];
+    await keep('a', 0);
+    expect(await list({ eventId, webhookId })).toEqual({ ok: true, result: { attempts: [] } });
+    expect(await list({ eventId: own('b'), webhookId })).toEqual(refused('event_not_found'));
+    expect(await list({ eventId, webhookId: newId('wh') })).toEqual(refused('webhook_not_found'));
+  });
+});
+
+describe('list-stored-events', () => {
+  /** The stored events of this minute, without the part of their ids that differs between tests. */
+  const list = async (webhookId: string, input: Json = {}) => {
+    const all = { webhookId, since: time(0), until: time(59), ...input };
+    const { events } = await run<{ events: { eventId: string }[] }>('list-stored-events', all);
+    return events.map(({ eventId }) => eventId.split('_')[1]);
+  };
+
+  it("lists events of the webhook's kinds in the order of acceptance, including those sent while it was disabled", async () => {
+    const webhookId = await add({ kinds: ['wallet.created'] });
+    await add();
+    await keep('b', 1);
+    await run('disable-webhook', { webhookId });
+    for (const id of ['c', 'a']) await keep(id, 2);
+    await keep('d', 3, 'key.created');
+    await keep('e', 4);
+    expect(await list(webhookId)).toEqual(['b', 'a', 'c', 'e']);
+    expect(await list(webhookId, { since: time(2), until: time(3) })).toEqual(['a', 'c']);
+    expect(await list(webhookId, { since: time(2), after: own('a') })).toEqual(['c', 'e']);
+    expect(await list(webhookId, { eventId: own('c') })).toEqual(['c']);
+    const first = { webhookId, since: time(0), until: time(59), limit: 1 };
+    const events = [{ eventId: own('b'), acceptedAt: time(1) }];
+    expect(await run('list-stored-events', first)).toEqual({ events });
+  });
+
+  it("with `undelivered`, omits events already delivered to this webhook; never lists earlier or others' events", async () => {
+    const [webhookId, newer] = [await add(), await add()];
+    await region.query`
+      update webhooks set created_at = ${time(2)}::timestamptz where webhook_id = ${newer}`;
+    await keep('a', 1);
+    await keep('b', 3);
+    await record('a', { webhookId, outcome: 'delivered' });
+    await record('b', { webhookId, outcome: 'given_up' });
+    await record('b', { webhookId: newer, outcome: 'delivered' });
+    expect(await list(webhookId, { undelivered: true })).toEqual(['b']);
+    expect(await list(webhookId)).toEqual(['a', 'b']);
+    expect(await list(newer)).toEqual(['b']);
+    organizationId = await addOrganization(region.owner);
+    expect(await list(await add())).toEqual([]);
+  });
+});
