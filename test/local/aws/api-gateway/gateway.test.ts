@@ -239,11 +239,14 @@ it("a function is too late after the integration's timeout: 504", async () => {
 });
 
 it('closes a second after it is asked to, even if a request never ends', async () => {
-  const { events, send } = await start({ functions: { groups: () => new Promise(() => {}) } });
+  let end: (result: object) => void = () => undefined;
+  const groups = () => new Promise<object>((resolve) => (end = resolve));
+  const { events, send } = await start({ functions: { groups } });
   const sent = send('/groups/a').catch(({ message }: Error) => message);
   await eventually(() => events.length === 1);
   await running[0]?.close();
   expect(await sent).toBe('socket hang up');
+  end({});
 });
 
 describe('an authorizer', () => {

@@ -1,6 +1,7 @@
 import { newId } from '../../domain/ids';
 import { deprecationHeaders } from '../../lib/api/gateway-responses';
 import { environments } from '../../lib/environments';
+import { checkRequests } from '../runs/fuzz/check-requests';
 import {
   type Answer,
   deletion,
@@ -12,6 +13,7 @@ import {
 } from '../support/api';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
+import { oneOfEachAccess } from '../support/rows';
 import { type Json, seconds } from '../support/tokens';
 
 let local: LocalEnvironment;
@@ -96,4 +98,24 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation }) => 
     }
     expect((await sendPatiently(urlOf(name), ours)).status).toBe(200);
   });
+
+  it('every step of the smoke test passes, and its data is removed', async () => {
+    const printed = await local.wallet(name, 'smoke');
+    const rows = printed.split('\n').slice(1);
+    expect(rows).toHaveLength(12);
+    expect(rows.filter((row) => !/^passed +\d+\.\d\d s {2}/.test(row))).toEqual([]);
+    const organizationId = /or-[\w-]+/.exec(printed)?.[0] ?? '';
+    // "seed" adds groups to existing organizations, and reports missing ones.
+    const adding = local.wallet(name, 'seed', '--organization', organizationId);
+    await expect(adding).rejects.toThrow(`${organizationId} is not an organization`);
+  });
 });
+
+it.each(oneOfEachAccess)(
+  'generated requests to $name: no 5xx, 200 exactly for valid deletions, every response as documented',
+  async (environment) => {
+    // Thousands more: `npm run fuzz`.
+    const statuses = await checkRequests(local, environment, 100);
+    expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '401', '403', '404']));
+  },
+);
