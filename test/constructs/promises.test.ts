@@ -175,7 +175,7 @@ const promises: readonly Promise[] = [
   ],
   [
     'AWS::Backup::BackupVault AirGappedBackups',
-    'docs/runbook/planned-work.md: and the one for temporary backups',
+    'docs/runbook/planned-work.md: the vault for temporary backups',
     () => outlives,
   ],
   [
