@@ -51,7 +51,9 @@ async function preflight({ environment: name, assembly, json, stack }: Preflight
       `The credentials belong to account ${account}, but ${name} uses ${expected}.`,
       'Name the profile of that account in AWS_PROFILE, or correct the variable WALLET_…_ACCOUNT.',
     );
-  const checks = await runChecks(environment, stacks, account, stack);
+  // Loaded lazily: the SDK's clients would delay --help by a second.
+  const { checks: all } = require('./checks/all') as typeof import('./checks/all');
+  const checks = await runChecks(all, environment, stacks, account, stack);
 
   const count = (outcome: string) => checks.filter((check) => check.outcome === outcome).length;
   const blind = checks.filter(({ outcome, isFirst }) => outcome === 'not checked' && isFirst).length;
@@ -80,18 +82,17 @@ async function preflight({ environment: name, assembly, json, stack }: Preflight
 }
 
 /**
- * Runs all checks of all stacks at once.
+ * Runs the checks of all stacks at once.
  *
  * @param only the stack to deploy: failures of the others are warnings. @default - all
  */
 export async function runChecks(
+  checks: readonly Check[],
   environment: Environment,
   stacks: readonly AssembledStack[],
   account: string,
   only?: string,
 ) {
-  // Loaded lazily: the SDK's clients would delay --help by a second.
-  const { checks } = require('./checks/all') as typeof import('./checks/all');
   const found = stacks.map((stack) => {
     const { zones = [] } = (stack.name === environment.stackId ? environment : environment.standby) ?? {};
     const context = { environment, account, stack, zones, deployed: readDeployed(stack) };
