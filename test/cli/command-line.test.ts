@@ -39,7 +39,6 @@ it.each<[string, object | string | undefined, string[], RegExp]>([
     [],
     /^error: Cannot read \S+: no such file or directory\.\n.*--outputs.*: npm start$/m,
   ],
-  ['a damaged file', '{', [], /outputs\.json/],
   ['another stack', { [first.stackId]: {} }, another, RegExp(`${other.stackId}.*has: ${first.stackId}`)],
   ['a missing output', { [other.stackId]: {} }, another, /has no output OperationsFunctionName/],
 ])('states what is wrong with the outputs file: %s', async (_, content, args, message) => {
@@ -79,7 +78,6 @@ const group = ['--group', groupId];
 const caller = ['--caller', identityId];
 it.each<[typed: string, args: string[], variables: Readonly<Record<string, string>>]>([
   ['local seed --json', ['seed'], { json: 'true' }],
-  [`smoke --environment ${other.name}`, ['smoke', other.name], { environment: 'true' }],
   [`smoke --environment ${other.name}`, ['smoke'], { environment: other.name }],
   [
     `delete-group --environment ${other.name} ${[...group, ...caller].join(' ')} --outputs o.json --json`,
@@ -98,31 +96,26 @@ it.each<[typed: string, args: string[], variables: Readonly<Record<string, strin
 
 it.each([
   [['delete-group', '--grop', groupId, ...caller], "unknown option '--grop'\n(Did you mean --group?)"],
-  [['delete-group', groupId, ...caller], "too many arguments for 'delete-group'"],
   [['delete-group', ...caller], "required option '--group <id>' not specified"],
   [['--environment', first.name, 'smoke'], 'The command comes first, then its options.'],
   [['help', 'nonsense'], "unknown command 'nonsense'"],
   [['nonsense', '--help'], "unknown command 'nonsense'"],
   [['help', 'webhook', 'ad'], "unknown command 'ad'\n(Did you mean add?)"],
-  [['webhook', 'help', 'ad'], "unknown command 'ad'\n(Did you mean add?)"],
-  [['webhook', 'ad', '--help'], "unknown command 'ad'\n(Did you mean add?)"],
   [['webhook', 'ad', '--webhook', webhookId], "unknown command 'ad'\n(Did you mean add?)"],
 ])('tells the slip in %j', async (args, message) => {
   const printed = await wallet(...args);
   expect(printed).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringContaining(message) });
 });
 
-it.each([
-  ['identity_not_found', /\nCheck the id and --environment, or create identities: \S+ local seed (.*)\n/],
-  ['webhook_not_found', /\nList an organization's webhooks: \S+ webhook list --organization or-… (.*)\n/],
-])('a refusal names the command that helps, on the same environment: %s', async (code, message) => {
-  region.answer({ 'describe-identity': () => refusal(code, 'None.') });
+it('a refusal names the command that helps, on the same environment', async () => {
+  region.answer({ 'describe-identity': () => refusal('identity_not_found', 'None.') });
   const [outputs, endpoints] = [region.outputs, join(dirname(region.outputs), 'endpoints.json')].map((file) =>
     JSON.parse(readFileSync(file, 'utf8')),
   );
   const file = writeOutputs(folder(), { [other.stackId]: outputs[first.stackId] }, endpoints);
   const { stderr } = await token('--outputs', file, ...another);
-  expect(message.exec(stderr)?.[1]).toBe([...another, '--outputs', file].join(' '));
+  const advice = /\nCheck the id and --environment, or create identities: \S+ local seed (.*)\n/;
+  expect(advice.exec(stderr)?.[1]).toBe([...another, '--outputs', file].join(' '));
 });
 
 const conflict = { 'x-amzn-errortype': 'ResourceConflictException' };
@@ -150,9 +143,9 @@ it('a bug exits with 1, and prints its stack trace', async () => {
 });
 
 it('help prints the help of a command, with choices and defaults as a person writes them', async () => {
-  const printed = await wallet('help', 'webhook', 'add');
-  expect(printed).toEqual(await wallet('webhook', 'add', '--help'));
-  expect(printed).toEqual(await wallet('webhook', 'help', 'add'));
+  const printed = await wallet('webhook', 'add', '--help');
+  expect(await wallet('help', 'webhook', 'add')).toEqual(printed);
+  expect(await wallet('webhook', 'help', 'add')).toEqual(printed);
   const names = environments.map(({ name }) => name).join(', ');
   expect(printed.stdout.replaceAll(/\s+/g, ' ')).toContain(
     `the environment: ${names} (default: ${first.name})`,
@@ -162,12 +155,10 @@ it('help prints the help of a command, with choices and defaults as a person wri
 it('printed commands select the environment, and work in every folder', () => {
   const projectRoot = resolve(__dirname, '../..');
   const local = { environment: first.name, outputs: join(projectRoot, '.local/outputs.json') };
-  expect(walletCommand('smoke', local)).toBe('./wallet smoke');
-  expect(walletCommand('smoke', { ...local, environment: 'other' })).toBe(
-    './wallet smoke --environment other',
+  const deployed = { environment: 'other', outputs: "/srv/it's/o.json" };
+  expect(walletCommand('smoke', deployed)).toBe(
+    `./wallet smoke --environment other --outputs '/srv/it'"'"'s/o.json'`,
   );
-  const deployed = walletCommand('smoke', { ...local, outputs: "/srv/it's/o.json" });
-  expect(deployed).toBe(`./wallet smoke --outputs '/srv/it'"'"'s/o.json'`);
   const elsewhere = jest.spyOn(process, 'cwd').mockReturnValue('/');
   const printed = [walletCommand('smoke', local), inProject('npx cdk deploy')];
   elsewhere.mockRestore();

@@ -115,8 +115,6 @@ it.each([
   [204, 'passed', 'passed', 'passed'],
   [403, 'passed', 'failed', 'skipped'],
   [401, 'passed', 'passed', 'failed'],
-  [422, 'passed', 'passed', 'failed'],
-  [503, 'failed', 'skipped', 'skipped'],
   [null, 'failed', 'skipped', 'skipped'],
 ])(
   'reads status %s of its own receiver as arrival %s, source %s, signature %s',

@@ -96,7 +96,6 @@ it('prints a table, even before the first request and probe', async () => {
 
 it.each([
   [['--since', '61d'], 2, 'in the last 60 days'],
-  [['--since', '2999-01-01'], 2, 'in the last 60 days'],
   [['--since', 'yesterday'], 2, 'Give a time such as'],
 ])('refuses %j', async (args, code, words) => {
   const { exitCode, stderr } = await run(withSla, ...args);

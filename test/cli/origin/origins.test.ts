@@ -37,7 +37,7 @@ describe('origins', () => {
     expect(printed).toMatchObject([{ addresses: [`${address}/32`], reserve: [`${reserve}/32`] }]);
   });
 
-  it.each(['password=hunter2', '"hunter2"', '["hunter2"]', 'null'])(
+  it.each(['password=hunter2', '"hunter2"'])(
     'prints nothing of a file that is not an outputs file: %s',
     async (content) => {
       const { exitCode, stdout, stderr } = await wallet(

@@ -14,9 +14,7 @@ const network = (code: string) => ({ name: 'Error', message: 'No.', code });
 const anAddressEach = { ...network('ENOTFOUND'), message: '', errors: [{ message: 'a' }, { message: 'b' }] };
 it.each<[object, said: string, remedy: string | undefined]>([
   [refusal('AccessDeniedException'), 'AccessDeniedException: No', 'Sign in with a role that has kms:Sign.'],
-  [refusal('ExpiredTokenException'), 'ExpiredTokenException: No', 'Sign in to the account'],
   [{ name: 'CredentialsProviderError', message: 'None' }, 'None', 'Sign in to the account'],
-  [refusal('InvalidClientTokenId'), 'InvalidClientTokenId: No', 'region is enabled'],
   [refusal('InternalFailure', 'server'), 'InternalFailure: No', undefined],
   [network('SELF_SIGNED_CERT_IN_CHAIN'), 'No', 'NODE_EXTRA_CA_CERTS'],
   [network('ECONNREFUSED'), 'No', 'AWS_ENDPOINT_URL'],

@@ -19,8 +19,7 @@ const ofWebhook = ['--webhook', webhookId];
 
 it.each<[name: string, args: string[], operation: string, input: object, given: object]>([
   ['show', [], 'describe-webhook', { webhookId }, webhook],
-  ['update', ['--url', url], 'update-webhook', { webhookId, url }, webhook],
-  ['update', ['--kinds', `${kinds}`], 'update-webhook', { webhookId, kinds }, webhook],
+  ['update', ['--url', url, '--kinds', `${kinds}`], 'update-webhook', { webhookId, url, kinds }, webhook],
   ['update', ['--all-kinds'], 'update-webhook', { webhookId, kinds: null }, webhook],
   ['enable', [], 'enable-webhook', { webhookId }, webhook],
   ['remove', [], 'remove-webhook', { webhookId }, { webhookId, organizationId }],
@@ -45,7 +44,6 @@ const rotated = { webhookId, secretVersion: 3, previousSignsUntil: time };
 it.each<[name: string, args: string[], operation: string, input: object, given: { secretVersion: number }]>([
   ['add', [...ofOrganization, '--url', url], 'add-webhook', { organizationId, url, kinds: null }, webhook],
   ['secret', ofWebhook, 'describe-webhook', { webhookId }, { ...webhook, secretVersion: 2 }],
-  ['rotate', ofWebhook, 'rotate-webhook-secret', { webhookId, again: false }, rotated],
   ['rotate', [...ofWebhook, '--again'], 'rotate-webhook-secret', { webhookId, again: true }, rotated],
 ])('webhook %s %j prints the secret that signs', async (name, args, operation, input, given) => {
   region.answer({ [operation]: () => result(given) });
@@ -110,7 +108,6 @@ describe('webhook test', () => {
 it.each([
   ['webhook_not_found', 1],
   ['scheme_not_https', 2],
-  ['input_invalid', 2],
 ])('prints why an operation was refused: %s', async (code, exitCode) => {
   region.answer({ 'add-webhook': () => refusal(code, 'No.') });
   const printed = await region.wallet('webhook', 'add', ...ofOrganization, '--url', url);
