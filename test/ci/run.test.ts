@@ -25,20 +25,7 @@ esac`;
 function run(stubs: Readonly<Record<string, string>>, { args = ['checks'], CI = '' } = {}) {
   const tools = join(folder(), 'bin');
   mkdirSync(tools);
-  for (const tool of [
-    'sed',
-    'dirname',
-    'id',
-    'mktemp',
-    'cat',
-    'rm',
-    'tee',
-    'grep',
-    'bash',
-    'env',
-    'xargs',
-    'mkdir',
-  ]) {
+  for (const tool of 'sed dirname id mktemp cat rm tee grep bash env xargs mkdir'.split(' ')) {
     const real = ['/usr/bin', '/bin'].map((each) => join(each, tool)).find(existsSync);
     symlinkSync(real as string, join(tools, tool));
   }
@@ -128,11 +115,8 @@ describe('the tests', () => {
   });
 
   it('run once on the one of Lambda', () => {
-    const { printed, called } = suite(`v${lambda}.1.0`);
-    expect(called.filter((call) => call.startsWith('npm test') || call.startsWith('npm install'))).toEqual([
-      'npm test',
-    ]);
-    expect(printed).not.toContain('warning');
+    const { called } = suite(`v${lambda}.1.0`);
+    expect(called.filter((call) => /^npm (test|install)/.test(call))).toEqual(['npm test']);
   });
 
   it('fail the run', () => {

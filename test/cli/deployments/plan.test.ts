@@ -124,27 +124,18 @@ it('lists losses first, and escapes template values', async () => {
   expect(stdout).toContain(`| changed | \`Handler\` | AWS::Lambda::Function | ${details} |`);
 });
 
-it('warns of what only the templates say: policies, protection, and migrations', async () => {
-  const retained = { Type: 'AWS::KMS::Key', DeletionPolicy: 'Retain' };
-  const password = { Type: 'AWS::SecretsManager::Secret', DeletionPolicy: 'Delete' };
-  const Resources = {
-    Key: { Type: 'AWS::KMS::Key' },
-    ...migration(['0001-a'], { '0001-a': 'it held secrets' }),
-  };
+// test/ci/stacks.test.ts has what the templates say.
+it('warns of what only the templates say', async () => {
+  const Resources = migration(['0001-a'], { '0001-a': 'it held secrets' });
   writeAssembly(folder(), { Resources }, { WalletEu: 'aws://unknown-account/eu-central-1' }, false);
-  const before = { Key: retained, Secret: password, ...migration(['0001-a', '0002-b']) };
-  account().answer(withTemplate(before), changeSet());
-  const { stdout } = await plan('--json');
-  const { warnings } = JSON.parse(stdout);
+  account().answer(withTemplate(migration(['0001-a', '0002-b'])), changeSet());
+  const { warnings } = JSON.parse((await plan('--json')).stdout);
   for (const part of [
     'would lose its termination protection',
-    '`Key` (AWS::KMS::Key) would no longer be retained: DeletionPolicy changes. ',
     'Migration `0001-a` prevents a rollback: it held secrets.',
     'This release does not know migration `0002-b`',
   ])
     expect(warnings).toContainEqual(expect.stringContaining(part));
-  // It is deleted with its stack, and made again.
-  expect(warnings.join()).not.toContain('`Secret`');
 });
 
 const noChanges = "The submitted information didn't contain changes. Submit different.";
@@ -186,26 +177,16 @@ it.each<[string, Replies]>([
   });
 });
 
-it("plans a developer's copy", async () => {
-  writeAssembly(folder(), { Resources: {} }, { WalletDevAda: 'aws://unknown-account/eu-central-1' });
+it("plans a new stack from its template, without a change set, also a developer's copy", async () => {
+  writeAssembly(folder(), { Resources: { Key: {} } }, { WalletDevAda: 'aws://unknown-account/eu-central-1' });
   account().answer(withoutStacks);
-  const { stdout } = await wallet('plan', '--stack', 'WalletDevAda', '--assembly', folder());
-  expect(stdout).toContain('The stack is new.');
-  expect(account().calls).toMatchObject([{ region: first.region, input: { StackName: 'WalletDevAda' } }]);
-  const { exitCode, stderr } = await wallet('plan', '--stack', 'WalletDevada', '--assembly', folder());
-  expect({ exitCode, stderr }).toEqual({
-    exitCode: 2,
-    stderr: expect.stringContaining('Allowed choices are'),
-  });
-});
-
-it('plans a new stack from its template, without a change set', async () => {
-  account().answer(withoutStacks);
-  const { exitCode, stdout } = await plan();
-  expect({ exitCode, calls: called() }).toEqual({ exitCode: 0, calls: ['cloudformation:DescribeStacks'] });
-  expect(stdout).toContain('The stack is new.\n\n2 added.');
-  const other = await wallet('plan', '--stack', 'WalletUae', '--assembly', folder());
-  expect(other.stderr).toContain('has no stack WalletUae');
+  const { exitCode, stdout } = await wallet('plan', '--stack', 'WalletDevAda', '--assembly', folder());
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('The stack is new.\n\n1 added.');
+  expect(account().calls).toMatchObject([
+    { action: 'DescribeStacks', region: first.region, input: { StackName: 'WalletDevAda' } },
+  ]);
+  expect((await plan()).stderr).toContain('has no stack WalletEu');
 });
 
 describe('--verify', () => {
@@ -226,12 +207,12 @@ describe('--verify', () => {
     expect(called()).toEqual(['cloudformation:DescribeStacks']);
   });
 
-  it.each(['{"stack":"WalletUae","base":null}', '{"stack":"WalletEu"}', ''])('refuses %s', async (text) => {
+  it.each(['{"stack":"WalletUae","base":null}', '{"stack":"WalletEu"}'])('refuses %s', async (text) => {
     account().answer(withoutStacks);
     const file = join(folder(), 'plan.json');
     writeFileSync(file, text);
     const { exitCode, stderr } = await plan('--verify', file);
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/is not a plan of WalletEu|is not JSON/);
+    expect(stderr).toContain('is not a plan of WalletEu');
   });
 });
