@@ -1,6 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -12,19 +11,12 @@ import { projectRoot } from '../architecture/sources';
 import { startHttpServer } from '../support/http-server';
 import { openApi } from '../support/openapi';
 import { temporaryFolder } from '../support/temporary-folder';
+import { body, deliveries, invalidSecrets, page, type Sent, secret, snippet } from './deliveries';
 
-type Sent = Readonly<Record<string, string>>;
 type Headers = Readonly<Record<string, unknown>> | Iterable<[string, string]>;
 type Verify = (secret: string, headers: Headers, body: string | Uint8Array, now?: number) => boolean;
 
 const folder = temporaryFolder();
-const page = readFileSync(join(projectRoot, 'docs/receivers.md'), 'utf8');
-
-/** The one block of code under a heading of the third level. */
-function snippet(heading: string): string {
-  const [, section = ''] = page.split(`\n### ${heading}\n`);
-  return /^```(?:typescript|python|sh)\n([\s\S]*?)^```$/m.exec(section)?.[1] as string;
-}
 
 const asCommonJs = (code: string) => transformSync(code, { loader: 'ts', format: 'cjs' }).code;
 
@@ -44,40 +36,6 @@ const vector = (() => {
   return { secret, body, headers, timestamp: Number(headers['webhook-timestamp']) };
 })();
 
-const [key, other] = [randomBytes(32), randomBytes(32)];
-const secret = secretText(key);
-const invalidSecrets = ['', 'whsec_', secret.slice(0, -4)];
-
-const body = ' {"id": "ev-1", "kind": "wallet.created", "data": ["€ 12", 12345678901234567890]}\n';
-/** The headers that the product sends now, or so many seconds later. */
-function headersOf(keys: [Uint8Array, ...Uint8Array[]], seconds = 0): Sent {
-  const timestamp = Math.floor(Date.now() / 1_000) + seconds;
-  const signature = sign({ id: 'msg_1', timestamp, body }, keys);
-  return { 'webhook-id': 'msg_1', 'webhook-timestamp': `${timestamp}`, 'webhook-signature': signature };
-}
-const headers = headersOf([key]);
-const { 'webhook-signature': signature = '', ...unsigned } = headers;
-const { 'webhook-timestamp': _, ...untimed } = headers;
-
-const deliveries: readonly (readonly [name: string, valid: boolean, headers: Sent, body?: string])[] = [
-  ['as sent', true, headers],
-  [
-    'in capitals',
-    true,
-    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])),
-  ],
-  ['with the new secret first', true, headersOf([other, key])],
-  ['with the old secret first', true, headersOf([key, other])],
-  ['with another body', false, headers, `${body} `],
-  ['with another id', false, { ...headers, 'webhook-id': 'msg_2' }],
-  ['with a malformed time', false, { ...headers, 'webhook-timestamp': 'now' }],
-  ['without a time', false, untimed],
-  ['without a signature', false, unsigned],
-  ['signed with another secret', false, headersOf([other])],
-  ['with a truncated signature', false, { ...headers, 'webhook-signature': signature.slice(0, -4) }],
-  ['an hour old', false, headersOf([key], -3_600)],
-  ['of the future', false, headersOf([key], 3_600)],
-];
 const verdicts = deliveries.map(([name, valid]) => [name, valid]);
 
 const run = new Function('require', 'secret', 'body', 'headers', asCommonJs(snippet('With the library')));
@@ -103,8 +61,8 @@ it.each<[string, (secret: string, headers: Sent, body: string) => boolean]>([
   expect(found).toEqual(verdicts);
 });
 
-it.each(invalidSecrets)('the TypeScript throws for the invalid secret "%s"', (invalid) => {
-  expect(() => verify(invalid, {}, '')).toThrow('32 bytes');
+it('the TypeScript throws for invalid secrets', () => {
+  for (const invalid of invalidSecrets) expect(() => verify(invalid, {}, '')).toThrow('32 bytes');
 });
 
 /** Python is optional here; `npm run test:tools` requires it. */
@@ -123,12 +81,7 @@ for line in sys.stdin:
     ];
     const input = calls.map((call) => `${JSON.stringify(call)}\n`).join('');
     const { stdout } = spawnSync('python3', ['-c', snippet('Python') + loop], { input, encoding: 'utf8' });
-    expect(
-      stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toEqual([
+    expect(JSON.parse(`[${stdout.trim().replaceAll('\n', ',')}]`)).toEqual([
       ...deliveries.map(([, valid]) => valid),
       ...[true, false],
       ...invalidSecrets.map(() => expect.stringContaining('32 bytes')),
@@ -155,11 +108,11 @@ if (['curl', 'openssl'].every((tool) => spawnSync(tool, ['--version']).error ===
 
 it('the test vector has the signature of the product and of the library, and verifies only at its time', () => {
   const { secret, headers, body, timestamp } = vector;
-  const id = headers['webhook-id'] ?? '';
+  const { 'webhook-id': id = '', 'webhook-signature': signature } = headers;
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   expect(secretText(key)).toBe(secret);
-  expect(sign({ id, timestamp, body }, [key])).toBe(headers['webhook-signature']);
-  expect(new Webhook(secret).sign(id, new Date(timestamp * 1000), body)).toBe(headers['webhook-signature']);
+  expect(sign({ id, timestamp, body }, [key])).toBe(signature);
+  expect(new Webhook(secret).sign(id, new Date(timestamp * 1000), body)).toBe(signature);
   expect(verify(secret, headers, body, timestamp)).toBe(true);
   expect(verify(secret, headers, body)).toBe(false);
 });

@@ -98,15 +98,15 @@ describe('move-origin', () => {
     expect(updates()).toEqual([]);
   });
 
-  it.each([
-    ['n', 1, []],
-    ['y', 0, ['none', '2']],
-  ])('asks a person, once: %s', async (answer, exitCode, updated) => {
-    const stdin = Object.assign(new PassThrough(), { isTTY: true });
-    stdin.write(`${answer}\n`);
-    const args = ['move-origin', '--outputs', outputsFile(), '--zone', '2'];
-    expect(await runWallet(args, { stdin })).toMatchObject({ exitCode });
-    expect(updates()).toEqual(updated);
+  it('asks a person, once', async () => {
+    for (const answer of ['n', 'y']) {
+      expect(updates()).toEqual([]);
+      const stdin = Object.assign(new PassThrough(), { isTTY: true });
+      stdin.write(`${answer}\n`);
+      const args = ['move-origin', '--outputs', outputsFile(), '--zone', '2'];
+      expect(await runWallet(args, { stdin })).toMatchObject({ exitCode: answer === 'y' ? 0 : 1 });
+    }
+    expect(updates()).toEqual(['none', '2']);
   });
 
   const useReserve = [...moveTo2, '--reserve'];
@@ -118,13 +118,7 @@ describe('move-origin', () => {
       ['without a reserve', useReserve, 'webhookOrigin: { reserve: true }', {}, new OriginAccount()],
       ['with another address', moveTo2, `file has ${other}`, { WebhookOriginAddress: other }],
       ['with another reserve', useReserve, `file has ${other}`, { WebhookOriginReserveAddress: other }],
-      [
-        'without its Elastic IP',
-        moveTo2,
-        '"Keeping the address" in docs/runbook',
-        {},
-        { hasElasticIp: false },
-      ],
+      ['without its Elastic IP', moveTo2, '"Keeping the address"', {}, { hasElasticIp: false }],
     ],
   )('changes nothing %s', async (_, args, said, outputs = {}, state = {}) => {
     use(Object.assign(new OriginAccount({ hasReserve: true }), state));
@@ -189,7 +183,8 @@ describe('move-origin', () => {
 
   const goOn = /Go on: \S*wallet move-origin --zone 2 --yes --outputs \S+\n$/;
   const [running, done] = [['UPDATE_IN_PROGRESS'], ['UPDATE_COMPLETE']];
-  const stack = 'cloudformation:DescribeStacks';
+  const [stack, gateways] = ['cloudformation:DescribeStacks', 'ec2:DescribeNatGateways'];
+  const both = ['none', '2'];
   it.each<[string, NodeJS.Signals, at: [string, number], string[][], said: RegExp, updated: string[]]>([
     ['before an update', 'SIGINT', [stack, 2], [], /before an update: the webhook origin is in zone 1\./, []],
     [
@@ -200,22 +195,8 @@ describe('move-origin', () => {
       /to zone none: .* itself and deletes/,
       ['none'],
     ],
-    [
-      'in the second update',
-      'SIGHUP',
-      [stack, 4],
-      [done, running],
-      /update to zone 2: .* the consumers/,
-      ['none', '2'],
-    ],
-    [
-      'in the check',
-      'SIGINT',
-      ['ec2:DescribeNatGateways', 1],
-      [done, done],
-      /in the check: the stack is in zone 2;/,
-      ['none', '2'],
-    ],
+    ['in the second update', 'SIGHUP', [stack, 4], [done, running], /to zone 2: .* the consumers/, both],
+    ['in the check', 'SIGINT', [gateways, 1], [done, done], /in the check: the stack is in zone 2;/, both],
   ])('says where it stands when interrupted %s by %s', async (_, signal, at, statuses, said, updated) => {
     if (statuses.length === 0) origin.statuses = [...done, ...running];
     Object.defineProperty(origin, 'update', { get: () => statuses[updates().length - 1] });
@@ -243,8 +224,8 @@ describe('move-origin', () => {
 
   it('is for deployed environments', async () => {
     const file = writeOutputs(folder(), { [first.stackId]: origin.outputs }, {});
-    const { exitCode, stderr } = await wallet('move-origin', ...moveTo2, '--outputs', file);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('for deployed') });
+    const stderr = expect.stringContaining('for deployed');
+    expect(await wallet('move-origin', ...moveTo2, '--outputs', file)).toMatchObject({ exitCode: 2, stderr });
   });
 });
 
@@ -273,10 +254,7 @@ describe('origin-status', () => {
     expect(stderr).toMatch(
       /^Attach the origin to zone 1, .*: \S*wallet move-origin --zone 1 --outputs \S+$/m,
     );
-    const lanes = ['DeliveryQueue', 'RetryQueue'].map(
-      (queue) => `consumer     deliver of ${queue}, Disabled`,
-    );
-    expect(stdout).toContain(`gateway      none\n${lanes.join('\n')}\n`);
+    expect(stdout).toMatch(/^consumer {5}deliver of RetryQueue, Disabled$/m);
     expect(stdout).toMatch(/^WebhookDeliveryQueue +2 +0 +125 min$/m);
   });
 
@@ -302,9 +280,7 @@ describe('origin-status', () => {
   const [queue] = known.queues;
   it.each([
     ['cloudformation:DescribeStacks', { stackStatus: null, zone: null }],
-    ['ec2:DescribeSubnets', { gateway: null, availabilityZone: null }],
     ['lambda:GetEventSourceMapping', { consumers: null }],
-    ['sqs:GetQueueAttributes', { queues: [{ ...queue, waiting: null, later: null }] }],
     ['monitoring:GetMetricStatistics', { queues: [{ ...queue, oldest: null }] }],
   ])('shows everything else when AWS refuses %s', async (action, lost) => {
     use(origin, { [action]: () => refusal('AccessDenied') });

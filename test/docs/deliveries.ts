@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { secretText, sign } from '../../domain/signature';
+import { projectRoot } from '../architecture/sources';
+
+/** Headers of a request. */
+export type Sent = Readonly<Record<string, string>>;
+
+export const page = readFileSync(join(projectRoot, 'docs/receivers.md'), 'utf8');
+
+/** The one block of code under a heading of the third level. */
+export function snippet(heading: string): string {
+  const [, section = ''] = page.split(`\n### ${heading}\n`);
+  return /^```(?:typescript|python|go|sh)\n([\s\S]*?)^```$/m.exec(section)?.[1] as string;
+}
+
+const [key, other] = [randomBytes(32), randomBytes(32)];
+export const secret = secretText(key);
+export const invalidSecrets = ['', 'whsec_', secret.slice(0, -4)];
+
+export const body = ' {"id": "ev-1", "kind": "wallet.created", "data": ["€ 12", 12345678901234567890]}\n';
+/** The headers that the product sends now, or so many seconds later. */
+function headersOf(keys: [Uint8Array, ...Uint8Array[]], seconds = 0): Sent {
+  const timestamp = Math.floor(Date.now() / 1_000) + seconds;
+  const signature = sign({ id: 'msg_1', timestamp, body }, keys);
+  return { 'webhook-id': 'msg_1', 'webhook-timestamp': `${timestamp}`, 'webhook-signature': signature };
+}
+const headers = headersOf([key]);
+const { 'webhook-signature': signature = '', ...unsigned } = headers;
+const { 'webhook-timestamp': _, ...untimed } = headers;
+
+type Delivery = readonly [name: string, isValid: boolean, headers: Sent, body?: string];
+
+const capitals = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]);
+
+/** Requests with this body, if no other, and whether each code of the page must accept it. */
+export const deliveries: readonly Delivery[] = [
+  ['as sent', true, headers],
+  ['in capitals', true, Object.fromEntries(capitals)],
+  ['with the new secret first', true, headersOf([other, key])],
+  ['with the old secret first', true, headersOf([key, other])],
+  ['with another body', false, headers, `${body} `],
+  ['with another id', false, { ...headers, 'webhook-id': 'msg_2' }],
+  ['with a malformed time', false, { ...headers, 'webhook-timestamp': 'now' }],
+  ['without a time', false, untimed],
+  ['without a signature', false, unsigned],
+  ['signed with another secret', false, headersOf([other])],
+  ['with a truncated signature', false, { ...headers, 'webhook-signature': signature.slice(0, -4) }],
+  ['an hour old', false, headersOf([key], -3_600)],
+  ['of the future', false, headersOf([key], 3_600)],
+];
