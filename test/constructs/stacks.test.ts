@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Stack } from 'aws-cdk-lib';
 import { longestWait } from '../../lambda/migrate-schema/variables';
 import { environments } from '../../lib/environments';
 import { copyAssembly } from '../support/prepared-state';
 import { textOf } from '../support/region-api';
-import { newcomer, withStandby } from '../support/rows';
 import { type Resource, synthesizeEveryStack, withApp } from '../support/stacks';
 import { temporaryFolder } from '../support/temporary-folder';
 
@@ -193,22 +191,6 @@ describe.each(serving)('%s', (_, stack) => {
 });
 
 describe('synthesis', () => {
-  it('uses the accounts that the deployer sets', () => {
-    const { name, region, standby } = withStandby;
-    const options = {
-      environments: [newcomer, withStandby],
-      accounts: { [name]: '123456789012' },
-      validateTemplates: false,
-    };
-    withApp(({ node }) => {
-      expect(node.children.map((child) => (child as Stack).environment)).toEqual([
-        `aws://unknown-account/${newcomer.region}`,
-        `aws://123456789012/${region}`,
-        `aws://123456789012/${standby.region}`,
-      ]);
-    }, options);
-  });
-
   it('is deterministic: the same templates without the other rows, in a process without account, credentials or network settings, from the listed sources', async () => {
     const outdir = join(folder(), 'cdk.out');
     await copyAssembly(outdir);

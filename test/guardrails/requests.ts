@@ -7,7 +7,8 @@ import { commandLineContext } from '../../lib/app';
 import { backupRolePath, type Environment } from '../../lib/environment/schema';
 import type { GuardedAccount } from '../../lib/guardrails/policies';
 import { readDocuments } from '../support/documents';
-import { environmentsWithEveryOption, synthesizeEveryStack, withTemporaryFolder } from '../support/stacks';
+import { withEveryOption } from '../support/rows';
+import { synthesizeEveryStack, withTemporaryFolder } from '../support/stacks';
 import type { Request } from './evaluator';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
@@ -18,114 +19,67 @@ export const organization = 'o-abcdefghij';
 export const guarded = (environment: Environment): GuardedAccount => ({ environment, account, organization });
 
 /**
- * What CloudFormation calls for a resource type, by the `handlers` of its schema and their permissions, without those of
- * properties that no template has. https://github.com/cdklabs/awscdk-service-spec/tree/main/sources/CloudFormationSchema
+ * What CloudFormation calls for a service's types, or for one type, beside `Create…`, `Describe…s`, `Update…`, `Modify…` and `Delete…`
+ * with the type's name: by the `handlers` of its schema, without those of properties that no template has.
+ * https://github.com/cdklabs/awscdk-service-spec/tree/main/sources/CloudFormationSchema
  */
 const handlers: Readonly<Record<string, string>> = {
-  'AWS::ApiGateway::Account': 'apigateway:GET PATCH iam:PassRole',
-  'AWS::ApiGateway::Authorizer': 'apigateway:GET POST PATCH DELETE',
-  'AWS::ApiGateway::BasePathMapping': 'apigateway:GET POST PATCH DELETE',
-  'AWS::ApiGateway::Deployment': 'apigateway:GET POST PATCH DELETE',
-  'AWS::ApiGateway::DomainName': 'apigateway:GET POST PATCH PUT DELETE',
-  'AWS::ApiGateway::GatewayResponse': 'apigateway:GET PUT PATCH DELETE',
-  'AWS::ApiGateway::Method': 'apigateway:GET PUT PATCH DELETE',
-  'AWS::ApiGateway::Resource': 'apigateway:GET POST PATCH DELETE',
-  'AWS::ApiGateway::RestApi': 'apigateway:GET POST PATCH PUT DELETE UpdateRestApiPolicy',
-  'AWS::ApiGateway::Stage': 'apigateway:GET POST PATCH PUT DELETE',
-  'AWS::Backup::BackupPlan':
-    'backup:CreateBackupPlan GetBackupPlan UpdateBackupPlan DeleteBackupPlan TagResource ListTags',
-  'AWS::Backup::BackupSelection':
-    'backup:CreateBackupSelection GetBackupSelection DeleteBackupSelection iam:GetRole CreateServiceLinkedRole',
-  'AWS::Backup::BackupVault':
-    'backup:CreateBackupVault DescribeBackupVault DeleteBackupVault TagResource ListTags backup-storage:MountCapsule kms:CreateGrant DescribeKey GenerateDataKey Decrypt RetireGrant',
-  'AWS::Backup::LogicallyAirGappedBackupVault':
-    'backup:CreateLogicallyAirGappedBackupVault DescribeBackupVault DeleteBackupVault TagResource ListTags backup-storage:MountCapsule kms:CreateGrant DescribeKey GenerateDataKey Decrypt RetireGrant',
-  'AWS::Backup::RestoreTestingPlan':
-    'backup:CreateRestoreTestingPlan GetRestoreTestingPlan UpdateRestoreTestingPlan DeleteRestoreTestingPlan TagResource ListTags iam:CreateServiceLinkedRole',
-  'AWS::Backup::RestoreTestingSelection':
-    'backup:CreateRestoreTestingSelection GetRestoreTestingSelection UpdateRestoreTestingSelection DeleteRestoreTestingSelection',
-  'AWS::Budgets::Budget': 'budgets:ViewBudget ModifyBudget',
-  'AWS::CertificateManager::Certificate':
-    'acm:RequestCertificate DescribeCertificate DeleteCertificate AddTagsToCertificate UpdateCertificateOptions route53:ChangeResourceRecordSets',
-  'AWS::CloudWatch::Alarm':
-    'cloudwatch:PutMetricAlarm PutCompositeAlarm DescribeAlarms DeleteAlarms TagResource ListTagsForResource',
-  'AWS::CloudWatch::CompositeAlarm': 'cloudwatch:PutCompositeAlarm DescribeAlarms DeleteAlarms TagResource',
-  'AWS::CloudWatch::Dashboard': 'cloudwatch:GetDashboard ListDashboards PutDashboard DeleteDashboards',
+  'AWS::ApiGateway': 'apigateway:GET POST PATCH PUT DELETE UpdateRestApiPolicy iam:PassRole',
+  'AWS::Backup':
+    'backup:GetBackupPlan GetBackupSelection GetRestoreTestingPlan TagResource ListTags backup-storage:MountCapsule kms:CreateGrant DescribeKey GenerateDataKey Decrypt RetireGrant iam:GetRole CreateServiceLinkedRole',
+  'AWS::Budgets': 'budgets:ViewBudget ModifyBudget',
+  'AWS::CertificateManager':
+    'acm:RequestCertificate AddTagsToCertificate UpdateCertificateOptions route53:ChangeResourceRecordSets',
+  'AWS::CloudWatch': 'cloudwatch:PutMetricAlarm PutCompositeAlarm PutDashboard TagResource',
+  'AWS::EC2':
+    'ec2:CreateTags CreateVpcEndpoint ModifyVpcAttribute ModifySubnetAttribute ReplaceRoute AssociateRouteTable DisassociateRouteTable AttachInternetGateway DetachInternetGateway DescribeNetworkAcls',
   'AWS::EC2::EIP':
-    'ec2:AllocateAddress ReleaseAddress DescribeAddresses AssociateAddress DisassociateAddress CreateTags',
+    'ec2:AllocateAddress ReleaseAddress DescribeAddresses AssociateAddress DisassociateAddress',
   'AWS::EC2::FlowLog':
-    'ec2:CreateFlowLogs DeleteFlowLogs DescribeFlowLogs CreateTags iam:PassRole logs:CreateLogDelivery DeleteLogDelivery',
-  'AWS::EC2::InternetGateway':
-    'ec2:CreateInternetGateway DeleteInternetGateway DescribeInternetGateways CreateTags',
-  'AWS::EC2::NatGateway': 'ec2:CreateNatGateway DeleteNatGateway DescribeNatGateways CreateTags',
-  'AWS::EC2::Route': 'ec2:CreateRoute DeleteRoute ReplaceRoute DescribeRouteTables',
-  'AWS::EC2::RouteTable': 'ec2:CreateRouteTable DeleteRouteTable DescribeRouteTables CreateTags',
+    'ec2:CreateFlowLogs DeleteFlowLogs iam:PassRole logs:CreateLogDelivery DeleteLogDelivery',
   'AWS::EC2::SecurityGroup':
-    'ec2:CreateSecurityGroup DeleteSecurityGroup DescribeSecurityGroups AuthorizeSecurityGroupEgress RevokeSecurityGroupEgress CreateTags',
-  'AWS::EC2::SecurityGroupIngress':
-    'ec2:AuthorizeSecurityGroupIngress RevokeSecurityGroupIngress DescribeSecurityGroupRules',
-  'AWS::EC2::Subnet':
-    'ec2:CreateSubnet DeleteSubnet ModifySubnetAttribute DescribeSubnets CreateTags DescribeNetworkAcls',
-  'AWS::EC2::SubnetRouteTableAssociation':
-    'ec2:AssociateRouteTable DisassociateRouteTable DescribeRouteTables',
-  'AWS::EC2::VPC': 'ec2:CreateVpc DeleteVpc ModifyVpcAttribute DescribeVpcs DescribeVpcAttribute CreateTags',
-  'AWS::EC2::VPCEndpoint':
-    'ec2:CreateVpcEndpoint DeleteVpcEndpoints ModifyVpcEndpoint DescribeVpcEndpoints CreateTags',
-  'AWS::EC2::VPCGatewayAttachment':
-    'ec2:AttachInternetGateway DetachInternetGateway DescribeInternetGateways',
-  'AWS::ECR::Repository':
-    'ecr:CreateRepository DeleteRepository DescribeRepositories PutLifecyclePolicy SetRepositoryPolicy PutImageTagMutability PutImageScanningConfiguration TagResource',
-  'AWS::Events::Rule':
-    'events:PutRule DescribeRule DeleteRule PutTargets RemoveTargets ListTargetsByRule TagResource iam:PassRole',
-  'AWS::IAM::OIDCProvider':
-    'iam:CreateOpenIDConnectProvider GetOpenIDConnectProvider UpdateOpenIDConnectProviderThumbprint DeleteOpenIDConnectProvider',
-  'AWS::IAM::ManagedPolicy': 'iam:CreatePolicy GetPolicy CreatePolicyVersion DeletePolicy',
-  'AWS::IAM::Policy': 'iam:PutRolePolicy GetRolePolicy DeleteRolePolicy',
-  'AWS::IAM::Role':
-    'iam:CreateRole GetRole UpdateRole DeleteRole PutRolePolicy AttachRolePolicy TagRole PassRole',
-  'AWS::KMS::Alias': 'kms:CreateAlias ListAliases UpdateAlias DeleteAlias',
-  'AWS::KMS::Key':
-    'kms:CreateKey DescribeKey PutKeyPolicy GetKeyPolicy EnableKeyRotation GetKeyRotationStatus TagResource ListResourceTags ScheduleKeyDeletion',
-  'AWS::Lambda::EventSourceMapping':
-    'lambda:CreateEventSourceMapping GetEventSourceMapping UpdateEventSourceMapping DeleteEventSourceMapping TagResource',
+    'ec2:AuthorizeSecurityGroupEgress RevokeSecurityGroupEgress AuthorizeSecurityGroupIngress RevokeSecurityGroupIngress',
+  'AWS::ECR':
+    'ecr:PutLifecyclePolicy SetRepositoryPolicy PutImageTagMutability PutImageScanningConfiguration TagResource',
+  'AWS::Events': 'events:PutRule PutTargets RemoveTargets ListTargetsByRule TagResource iam:PassRole',
+  'AWS::IAM':
+    'iam:CreateOpenIDConnectProvider PutRolePolicy AttachRolePolicy TagRole PassRole CreatePolicyVersion',
+  'AWS::KMS':
+    'kms:PutKeyPolicy GetKeyPolicy EnableKeyRotation TagResource ListResourceTags ScheduleKeyDeletion',
+  'AWS::Lambda': 'lambda:GetFunction GetPolicy RemovePermission PutFunctionConcurrency TagResource',
   'AWS::Lambda::Function':
-    'lambda:CreateFunction GetFunction UpdateFunctionCode UpdateFunctionConfiguration DeleteFunction PutFunctionConcurrency TagResource iam:PassRole s3:GetObject ec2:DescribeSubnets',
-  'AWS::Lambda::Permission': 'lambda:AddPermission GetPolicy RemovePermission',
-  'AWS::Logs::LogGroup':
-    'logs:CreateLogGroup DescribeLogGroups DeleteLogGroup PutRetentionPolicy AssociateKmsKey TagResource PutDataProtectionPolicy PutIndexPolicy',
-  'AWS::Logs::MetricFilter': 'logs:PutMetricFilter DescribeMetricFilters DeleteMetricFilter',
+    'lambda:UpdateFunctionCode UpdateFunctionConfiguration iam:PassRole s3:GetObject ec2:DescribeSubnets',
+  'AWS::Lambda::Permission': 'lambda:AddPermission',
+  'AWS::Logs':
+    'logs:PutRetentionPolicy AssociateKmsKey TagResource PutDataProtectionPolicy PutIndexPolicy PutMetricFilter',
+  'AWS::RDS':
+    'rds:AddTagsToResource DescribeEvents RebootDBInstance DescribeDBClusterParameters RemoveFromGlobalCluster CrossRegionCommunication kms:CreateGrant DescribeKey ec2:DescribeSecurityGroups iam:CreateServiceLinkedRole',
   'AWS::RDS::DBCluster':
-    'rds:CreateDBCluster DescribeDBClusters ModifyDBCluster DeleteDBCluster CreateDBClusterSnapshot RestoreDBClusterFromSnapshot RestoreDBClusterToPointInTime DescribeDBClusterSnapshots AddTagsToResource EnableHttpEndpoint RemoveFromGlobalCluster DescribeGlobalClusters CrossRegionCommunication iam:CreateServiceLinkedRole kms:CreateGrant DescribeKey ec2:DescribeSecurityGroups',
-  'AWS::RDS::DBClusterParameterGroup':
-    'rds:CreateDBClusterParameterGroup DescribeDBClusterParameterGroups ModifyDBClusterParameterGroup DeleteDBClusterParameterGroup DescribeDBClusterParameters',
-  'AWS::RDS::DBInstance':
-    'rds:CreateDBInstance DescribeDBInstances ModifyDBInstance RebootDBInstance DeleteDBInstance AddTagsToResource DescribeEvents kms:CreateGrant DescribeKey',
-  'AWS::RDS::DBSubnetGroup':
-    'rds:CreateDBSubnetGroup DescribeDBSubnetGroups ModifyDBSubnetGroup DeleteDBSubnetGroup',
-  'AWS::RDS::GlobalCluster':
-    'rds:CreateGlobalCluster DescribeGlobalClusters ModifyGlobalCluster DeleteGlobalCluster RemoveFromGlobalCluster',
-  'AWS::Route53::RecordSet': 'route53:ChangeResourceRecordSets GetChange ListResourceRecordSets',
-  'AWS::S3::Bucket':
-    's3:CreateBucket DeleteBucket PutBucketVersioning PutEncryptionConfiguration PutBucketPublicAccessBlock PutLifecycleConfiguration PutBucketTagging ListBucket',
-  'AWS::S3::BucketPolicy': 's3:PutBucketPolicy GetBucketPolicy DeleteBucketPolicy',
-  'AWS::SNS::Subscription': 'sns:Subscribe GetSubscriptionAttributes SetSubscriptionAttributes Unsubscribe',
-  'AWS::SNS::Topic': 'sns:CreateTopic GetTopicAttributes SetTopicAttributes DeleteTopic TagResource',
-  'AWS::SNS::TopicPolicy': 'sns:SetTopicAttributes',
-  'AWS::SQS::Queue': 'sqs:CreateQueue GetQueueUrl GetQueueAttributes SetQueueAttributes DeleteQueue TagQueue',
-  'AWS::SQS::QueuePolicy': 'sqs:SetQueueAttributes GetQueueUrl',
-  'AWS::SSM::Parameter': 'ssm:PutParameter GetParameters DeleteParameter AddTagsToResource',
-  'AWS::SecretsManager::Secret':
-    'secretsmanager:CreateSecret DescribeSecret GetRandomPassword UpdateSecret DeleteSecret TagResource',
-  'AWS::SecretsManager::SecretTargetAttachment':
-    'secretsmanager:GetSecretValue PutSecretValue DescribeSecret rds:DescribeDBClusters',
-  'AWS::WAFv2::LoggingConfiguration':
-    'wafv2:PutLoggingConfiguration GetLoggingConfiguration DeleteLoggingConfiguration logs:CreateLogDelivery DeleteLogDelivery PutResourcePolicy DescribeResourcePolicies DescribeLogGroups iam:CreateServiceLinkedRole',
-  'AWS::WAFv2::WebACL': 'wafv2:CreateWebACL GetWebACL UpdateWebACL DeleteWebACL TagResource',
-  'AWS::WAFv2::WebACLAssociation': 'wafv2:AssociateWebACL DisassociateWebACL GetWebACLForResource',
-  'Custom::SchemaMigration': 'lambda:InvokeFunction',
-  'Custom::SigningKeySet': 'lambda:InvokeFunction',
-  'Custom::VpcRestrictDefaultSG': 'lambda:InvokeFunction',
+    'rds:CreateDBClusterSnapshot DescribeDBClusterSnapshots RestoreDBClusterFromSnapshot RestoreDBClusterToPointInTime EnableHttpEndpoint',
+  'AWS::Route53': 'route53:ChangeResourceRecordSets GetChange ListResourceRecordSets',
+  'AWS::S3':
+    's3:PutBucketVersioning PutEncryptionConfiguration PutBucketPublicAccessBlock PutLifecycleConfiguration PutBucketTagging PutBucketPolicy ListBucket',
+  'AWS::SNS': 'sns:GetTopicAttributes SetTopicAttributes TagResource',
+  'AWS::SNS::Subscription': 'sns:Subscribe SetSubscriptionAttributes Unsubscribe',
+  'AWS::SQS': 'sqs:GetQueueUrl GetQueueAttributes SetQueueAttributes TagQueue',
+  'AWS::SSM': 'ssm:PutParameter GetParameters AddTagsToResource',
+  'AWS::SecretsManager':
+    'secretsmanager:GetRandomPassword GetSecretValue PutSecretValue TagResource rds:DescribeDBClusters',
+  'AWS::WAFv2':
+    'wafv2:PutLoggingConfiguration AssociateWebACL DisassociateWebACL TagResource logs:CreateLogDelivery DeleteLogDelivery PutResourcePolicy DescribeResourcePolicies iam:CreateServiceLinkedRole',
+  Custom: 'lambda:InvokeFunction',
 };
+
+/** @throws Error for a service without a row above */
+function actionsFor(type: string): readonly string[] {
+  const rows = Object.keys(handlers).filter((key) => `${type}::`.startsWith(`${key}::`));
+  const actions = rows.flatMap((key) => readActions(handlers[key] as string));
+  const [service] = actions[0]?.split(':') ?? [];
+  if (service === undefined) throw new Error(`Add to the handlers what CloudFormation calls for ${type}.`);
+  const name = type.split('::').at(-1);
+  const derived = ['Create', 'Update', 'Modify', 'Delete'].map((verb) => `${service}:${verb}${name}`);
+  return [...actions, ...derived, `${service}:Describe${name}s`];
+}
 
 /** `service:Action Action service:Action`, as lists are written here and in docs/operating.md. */
 function readActions(text: string): readonly string[] {
@@ -152,32 +106,22 @@ export const requestIn = (region: string, action: string, more: Request['context
   },
 });
 
-/** Values of the condition keys that a resource's properties decide. */
-function contextOf(action: string, properties: Json, region: string): Request['context'] {
-  const arn = (service: string) => `arn:aws:${service}:${region}:${account}:own`;
-  const endpoints = { 'apigateway:Request/EndpointType': properties.EndpointConfiguration?.Types };
-  switch (action) {
-    case 'apigateway:POST':
-    case 'apigateway:PATCH':
-      return properties.EndpointConfiguration ? endpoints : {};
-    case 'events:PutTargets':
-      return { 'events:TargetArn': properties.Targets.map(() => arn('lambda')) };
-    case 'kms:CreateKey':
-      return { 'kms:MultiRegion': String(properties.MultiRegion ?? false) };
-    case 'lambda:AddPermission':
-      return { 'lambda:Principal': properties.Principal };
-    case 'secretsmanager:CreateSecret':
-      return properties.ReplicaRegions
-        ? { 'secretsmanager:AddReplicaRegions': properties.ReplicaRegions }
-        : {};
-    case 'sns:Subscribe':
-      return { 'sns:Protocol': properties.Protocol };
-    case 'wafv2:PutLoggingConfiguration':
-      return { 'wafv2:LogDestinationResource': arn('logs') };
-    default:
-      return {};
-  }
-}
+/** Values of the condition keys that a resource's properties decide, by action. */
+const contexts: Readonly<Record<string, (properties: Json, ownArn: (service: string) => string) => Json>> = {
+  'apigateway:POST': ({ EndpointConfiguration: endpoint }) =>
+    endpoint && { 'apigateway:Request/EndpointType': endpoint.Types },
+  'apigateway:PATCH': ({ EndpointConfiguration: endpoint }) =>
+    endpoint && { 'apigateway:Request/EndpointType': endpoint.Types },
+  'events:PutTargets': ({ Targets }, ownArn) => ({
+    'events:TargetArn': Targets.map(() => ownArn('lambda')),
+  }),
+  'kms:CreateKey': ({ MultiRegion = false }) => ({ 'kms:MultiRegion': String(MultiRegion) }),
+  'lambda:AddPermission': ({ Principal }) => ({ 'lambda:Principal': Principal }),
+  'secretsmanager:CreateSecret': ({ ReplicaRegions }) =>
+    ReplicaRegions && { 'secretsmanager:AddReplicaRegions': ReplicaRegions },
+  'sns:Subscribe': ({ Protocol }) => ({ 'sns:Protocol': Protocol }),
+  'wafv2:PutLoggingConfiguration': (_, ownArn) => ({ 'wafv2:LogDestinationResource': ownArn('logs') }),
+};
 
 /** The paths of API Gateway's collections, whose permission is for a method of HTTP. */
 const collections: Readonly<Record<string, string>> = {
@@ -185,17 +129,16 @@ const collections: Readonly<Record<string, string>> = {
   'AWS::ApiGateway::RestApi': 'restapis',
 };
 
-/** What CloudFormation does for a template. @throws Error for a type without a row above */
+/** What CloudFormation does for a template. */
 function requestsOfTemplate({ Resources }: Json, region: string): readonly Request[] {
-  return Object.values<Json>(Resources).flatMap(({ Type, Properties = {} }) => {
-    const actions = handlers[Type];
-    if (actions === undefined) throw new Error(`Add to the handlers what CloudFormation calls for ${Type}.`);
-    return readActions(actions).map((action) => ({
-      ...requestIn(region, action, contextOf(action, Properties, region)),
+  const ownArn = (service: string) => `arn:aws:${service}:${region}:${account}:own`;
+  return Object.values<Json>(Resources).flatMap(({ Type, Properties = {} }) =>
+    actionsFor(Type).map((action) => ({
+      ...requestIn(region, action, contexts[action]?.(Properties, ownArn)),
       ...(collections[Type] &&
         action === 'apigateway:POST' && { resource: `arn:aws:apigateway:${region}::/${collections[Type]}` }),
-    }));
-  });
+    })),
+  );
 }
 
 /** What the roles of a template may do. A wildcard stands for nothing: `s3:GetObject*` for `s3:GetObject`. */
@@ -267,8 +210,7 @@ const enabling = (region: string) => ({ 'account:TargetRegion': region });
 /** All that deployment, operation and CloudFormation do in an environment's account, each request once. */
 export function allowedIn(environment: Environment): readonly Request[] {
   const { region, residencyRegions } = environment;
-  const [row] = environmentsWithEveryOption().filter(({ name }) => name === environment.name);
-  const stacks = Object.values(synthesizeEveryStack([environment, ...(row ? [row] : [])]));
+  const stacks = Object.values(synthesizeEveryStack([withEveryOption(environment)]));
   const roles = accountTemplate(environment);
   const requests = [
     ...stacks.flatMap(({ json, manifest }) => {

@@ -55,11 +55,27 @@ export const withoutSla = rowWith(
   ({ alarmEmail: _, standby: __, objective: ___, ...row }) => ({ ...row, serviceLevelAgreement: false }),
 );
 
+const domainsOf = (name: string) => ({
+  api: `api.${name}.example.com`,
+  dashboard: `dashboard.${name}.example.com`,
+});
+
+/** A row with every option that it may have. */
+export const withEveryOption = (row: Environment) =>
+  ({
+    ...row,
+    ...(row.serviceLevelAgreement && { alarmEmail: 'on-call@example.com' }),
+    domainNames: {
+      ...domainsOf(row.name),
+      hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' },
+    },
+    publicIpv4Pool: 'ipv4pool-ec2-0123456789abcdef0',
+    webhookOrigin: { reserve: true },
+    ...(row.standby && { standby: { ...row.standby, instances: 2 } }),
+  }) satisfies Environment;
+
 /** A row with a second, published address for an emergency. */
-export const withReserve = rowWith(
-  ({ webhookOrigin }) => webhookOrigin?.reserve,
-  (row) => ({ ...row, webhookOrigin: { reserve: true } }),
-);
+export const withReserve = rowWith(({ webhookOrigin }) => webhookOrigin?.reserve, withEveryOption);
 
 /** An additional valid row. */
 export const newcomer: Environment = (() => {
@@ -77,6 +93,25 @@ export const newcomer: Environment = (() => {
     tokenIssuer: 'https://newcomer.example',
   };
 })();
+
+const adopted = (digit: number) => ({
+  allocationId: `eipalloc-0123456789abcdef${digit}`,
+  address: `203.0.113.${digit}`,
+});
+
+/** An additional row with the options that exclude those of `withEveryOption`. */
+export const withOtherOptions = {
+  ...newcomer,
+  deprecation: { since: '2026-11-20', sunset: '2027-06-30' },
+  domainNames: {
+    ...domainsOf('newcomer'),
+    certificateArn: `arn:aws:acm:${newcomer.region}:123456789012:certificate/1a2b-3c`,
+  },
+  adoptedElasticIp: adopted(1),
+  webhookOrigin: { reserve: true, adoptedReserve: adopted(2) },
+  airGappedBackups: { retentionDays: 60 },
+  signingKeyLabels: { accessToken: ['2027-02', '2026-11'], userAction: ['2026-11'] },
+} satisfies Environment;
 
 /** A row as in docs/runbook/emergencies.md, "Restore to a point in time". */
 export function restored({ standby, ...row }: Environment, restoreFrom: RestoreSource): Environment {

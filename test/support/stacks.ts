@@ -2,13 +2,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { type CreateAppOptions, createApp } from '../../lib/app';
+import type * as application from '../../lib/app';
 import type { Environment } from '../../lib/environment/schema';
 import { environments as table } from '../../lib/environments';
 import { oncePerRun } from './once-per-run';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
+
+/** Loads the constructs when needed: most test files only read templates that others synthesized. */
+const createApp = (options: application.CreateAppOptions) =>
+  (require('../../lib/app') as typeof application).createApp(options);
 
 export interface Resource {
   readonly logicalId: string;
@@ -127,28 +131,13 @@ export function synthesizeStacks(environments = table): Record<string, StackTemp
 /** Synthesizes the serving stack of one row. */
 export const stackOf = (row: Environment) => synthesizeEveryStack([row])[row.stackId] as StackTemplate;
 
-/** The table with every option that its rows may have. */
-export function environmentsWithEveryOption(): readonly Environment[] {
-  return table.map((row) => ({
-    ...row,
-    ...(row.serviceLevelAgreement && { alarmEmail: 'on-call@example.com' }),
-    domainNames: {
-      api: `api.${row.name}.example.com`,
-      dashboard: `dashboard.${row.name}.example.com`,
-      hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' },
-    },
-    webhookOrigin: { reserve: true },
-    ...(row.standby && { standby: { ...row.standby, instances: 2 } }),
-  }));
-}
-
 /**
  * An app for a test, whose output folder is removed.
  *
  * @param options of the whole app. @default - an empty app, whose templates CloudFormation's rules do not check: they are
- * checked with the whole app (test/checks/rule-packs.test.ts), and take 4 seconds to load
+ * checked with the whole app (test/tools/synthesis.tool.ts), and take 4 seconds to load
  */
-export function withApp<Result>(use: (app: App) => Result, options?: CreateAppOptions): Result {
+export function withApp<Result>(use: (app: App) => Result, options?: application.CreateAppOptions): Result {
   return withTemporaryFolder((outdir) =>
     use(
       options === undefined

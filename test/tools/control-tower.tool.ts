@@ -1,7 +1,9 @@
 import { CfnGuardValidator } from '@cdklabs/cdk-validator-cfnguard';
 import { type App, CfnResource, Stack, Validations } from 'aws-cdk-lib';
 import { controlTower } from '../../lib/checks/acknowledgements';
-import { environmentsWithEveryOption, withApp } from '../support/stacks';
+import { environments } from '../../lib/environments';
+import { withEveryOption } from '../support/rows';
+import { withApp } from '../support/stacks';
 
 // 314 rules on every template.
 jest.setTimeout(600_000);
@@ -43,6 +45,6 @@ it("the stacks with every option of the table pass AWS Control Tower's proactive
       expect(acknowledged.sort()).toEqual(found);
       expect(found).not.toEqual([]);
     },
-    { validateTemplates: false, environments: environmentsWithEveryOption() },
+    { validateTemplates: false, environments: environments.map(withEveryOption) },
   );
 });

@@ -3,7 +3,9 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { IConstruct } from 'constructs';
 import { reviewed } from '../../lib/checks/residency/reviewed';
 import { addRulePacks, rulePacks } from '../../lib/checks/rule-packs';
-import { environmentsWithEveryOption, type Resource, withApp } from '../support/stacks';
+import { environments } from '../../lib/environments';
+import { withEveryOption } from '../support/rows';
+import { type Resource, withApp } from '../support/stacks';
 
 const packs = ['AwsSolutions', 'NIST.800.53.R5'];
 
@@ -27,14 +29,21 @@ const acknowledgedOn = ({ node }: IConstruct): (readonly [finding: string, reaso
     .filter(([id]) => packs.some((pack) => id.startsWith(`${pack}-`)))
     .map(([id, reason]) => [`${node.path} ${id}`, reason]);
 
-const { found, acknowledged, types } = withApp(
+const rows = environments.map(withEveryOption);
+const accounts = Object.fromEntries(rows.slice(1).map(({ name }, index) => [name, `11112222333${index}`]));
+const { templates, found, acknowledged, targets } = withApp(
   (app) => {
-    const templates = app.synth().stacks.map(({ template }) => Object.values<Resource>(template.Resources));
-    const types = new Set(templates.flat().map(({ Type }) => Type));
-    return { found: findingsIn(app), acknowledged: app.node.findAll().flatMap(acknowledgedOn), types };
+    const { stacks } = app.synth();
+    return {
+      templates: Object.fromEntries(stacks.map(({ id, template }) => [id, template])),
+      found: findingsIn(app),
+      acknowledged: app.node.findAll().flatMap(acknowledgedOn),
+      targets: app.node.children.map((stack) => (stack as Stack).environment),
+    };
   },
-  { validateTemplates: false, environments: environmentsWithEveryOption() },
+  { validateTemplates: false, environments: rows, accounts },
 );
+const resourcesOf = (stackId: string) => Object.values<Resource>(templates[stackId].Resources);
 
 it('the stacks with every option of the table acknowledge each finding on its resource, and nothing else', () => {
   expect(acknowledged.map(([finding]) => finding).sort()).toEqual(found.sort());
@@ -45,10 +54,37 @@ it('the stacks with every option of the table acknowledge each finding on its re
 });
 
 it('every type that the residency rules let pass is in use: an unused one would be a way out that nobody needs', () => {
-  expect(reviewed.filter((type) => !types.has(type))).toEqual([]);
+  const types = Object.keys(templates).flatMap((id) => resourcesOf(id).map(({ Type }) => Type));
+  expect(reviewed.filter((type) => !types.includes(type))).toEqual([]);
 });
 
-it('fails the synthesis', () => {
+it('each stack goes to the account that the deployer sets for its environment', () => {
+  const expected = rows.flatMap(({ name, region, standby }) =>
+    [region, ...(standby ? [standby.region] : [])].map(
+      (place) => `aws://${accounts[name] ?? 'unknown-account'}/${place}`,
+    ),
+  );
+  expect(targets).toEqual(expected);
+});
+
+it.each(rows)(
+  'the dashboard of $name links those of other environments that have custom domain names',
+  (row) => {
+    const links = resourcesOf(row.stackId).flatMap(
+      ({ Properties }) => Properties?.Environment?.Variables?.OTHER_DASHBOARDS ?? [],
+    );
+    const others = rows
+      .filter((other) => other !== row)
+      .map(({ name, title, domainNames }) => ({
+        environment: name,
+        title,
+        url: `https://${domainNames.dashboard}`,
+      }));
+    expect(links).toEqual([JSON.stringify(others)]);
+  },
+);
+
+it('a finding of the packs fails the synthesis', () => {
   withApp((app) => {
     new Topic(new Stack(app, 'Test', { env: { region: 'eu-central-1' } }), 'Topic');
     addRulePacks(app);
