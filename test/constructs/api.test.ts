@@ -1,33 +1,26 @@
 import { deprecationHeaders } from '../../lib/api/gateway-responses';
+import type { DomainNames } from '../../lib/environment/schema';
 import { apiOf, textOf } from '../support/region-api';
-import { first, withReserve } from '../support/rows';
+import { first, withEveryOption, withOtherOptions } from '../support/rows';
 import { type StackTemplate, stackOf } from '../support/stacks';
 
-const hostedZone = { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' };
-const names = { api: 'api.example.com', dashboard: 'dashboard.example.com' };
-const certificateArn = `arn:aws:acm:${first.region}:123456789012:certificate/1a2b-3c`;
-const { domainNames: _, deprecation: __, ...row } = first;
-const plain = stackOf(row);
-const deprecated = stackOf({ ...row, deprecation: { since: '2026-11-20', sunset: '2027-06-30' } });
-const zoned = stackOf({ ...row, domainNames: { ...names, hostedZone } });
-const certified = stackOf({ ...row, domainNames: { ...names, certificateArn } });
-const strict = { SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09', EndpointAccessMode: 'STRICT' };
+const row = withEveryOption(first);
+const [plain, zoned, certified] = [stackOf(first), stackOf(row), stackOf(withOtherOptions)];
 const api = apiOf(plain);
 const dashboard = apiOf(plain, 'Dashboard');
 
 describe('the API', () => {
-  it('is throttled as a whole, and its own receiver further; only deletions have metrics of their own', () => {
+  it('measures deletions only, and throttles its own receiver further', () => {
     const settings = [api, dashboard].flatMap(({ all }) => all('Stage')[0].MethodSettings);
-    const { requestsPerSecond, burst } = row.throttle;
-    for (const { ResourcePath, ThrottlingRateLimit, ThrottlingBurstLimit, LoggingLevel } of settings) {
-      const limits =
-        ResourcePath === '/~1webhook-origins~1check~1{webhookId}' ? [5, 10] : [requestsPerSecond, burst];
-      expect([ThrottlingRateLimit, ThrottlingBurstLimit, LoggingLevel]).toEqual([...limits, 'OFF']);
-    }
-    const measured = settings.filter(({ MetricsEnabled }) => MetricsEnabled);
-    expect(measured).toMatchObject([
-      { HttpMethod: 'DELETE', ResourcePath: '/~1auth~1user-groups~1{userGroupId}' },
+    expect(settings.filter(({ HttpMethod }) => HttpMethod !== '*')).toMatchObject([
+      { HttpMethod: 'DELETE', ResourcePath: '/~1auth~1user-groups~1{userGroupId}', MetricsEnabled: true },
+      {
+        ResourcePath: '/~1webhook-origins~1check~1{webhookId}',
+        ...{ ThrottlingRateLimit: 5, ThrottlingBurstLimit: 10 },
+      },
     ]);
+    expect(settings.filter(({ MetricsEnabled }) => MetricsEnabled)).toHaveLength(1);
+    for (const { LoggingLevel } of settings) expect(LoggingLevel).toBe('OFF');
   });
 
   it('may invoke each function only for its own route', () => {
@@ -43,22 +36,17 @@ describe('the API', () => {
     ]);
   });
 
-  it.each([api, dashboard])(
-    '$logicalId needs TLS 1.2 and logs no text of the caller',
-    ({ logicalId, all }) => {
-      expect(plain.get(logicalId).Properties).toMatchObject(strict);
-      const [stage] = all('Stage');
-      const fields: Record<string, string> = JSON.parse(stage.AccessLogSetting.Format);
-      // The runbook searches for them.
-      expect(Object.keys(fields).join(' ')).toBe(
-        'time requestId xAmznRequestId ip method resourcePath status errorType latency integrationStatus integrationLatency authorizerStatus authorizerLatency authorizerError wafResponseCode tlsVersion',
-      );
-      const variables = Object.values(fields);
-      for (const variable of variables) expect(variable).toMatch(/^\$context(\.\w+)+$/);
-      for (const written of ['path', 'identity.userAgent', 'authorizer.principalId', 'requestOverride'])
-        expect(variables).not.toContain(`$context.${written}`);
-    },
-  );
+  it.each([api, dashboard])('$logicalId logs no text of the caller', ({ all }) => {
+    const fields: Record<string, string> = JSON.parse(all('Stage')[0].AccessLogSetting.Format);
+    // The runbook searches for them.
+    expect(Object.keys(fields).join(' ')).toBe(
+      'time requestId xAmznRequestId ip method resourcePath status errorType latency integrationStatus integrationLatency authorizerStatus authorizerLatency authorizerError wafResponseCode tlsVersion',
+    );
+    const variables = Object.values(fields);
+    for (const variable of variables) expect(variable).toMatch(/^\$context(\.\w+)+$/);
+    for (const written of ['path', 'identity.userAgent', 'authorizer.principalId', 'requestOverride'])
+      expect(variables).not.toContain(`$context.${written}`);
+  });
 
   it('creates gateway responses one after the other, as API Gateway requires', () => {
     const responses = plain.all('AWS::ApiGateway::GatewayResponse');
@@ -75,34 +63,44 @@ describe('the API', () => {
       '$context.authorizer.detail',
       '$context.extendedRequestId',
     ]);
-    for (const { status, headers } of api.gatewayResponses()) {
-      expect(headers['cache-control']).toBe('no-store');
-      expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
-      expect(headers['retry-after']).toBe(status === 429 ? '1' : undefined);
-    }
+    for (const { type, status, headers } of api.gatewayResponses())
+      expect([type, headers['cache-control'], headers['www-authenticate'], headers['retry-after']]).toEqual([
+        ...[type, 'no-store'],
+        ...[status === 401 ? 'Bearer' : undefined, status === 429 ? '1' : undefined],
+      ]);
   });
 
   it('announces a deprecation in all responses, and its last day once it is decided', () => {
     const sunset = 'Wed, 30 Jun 2027 00:00:00 GMT';
-    const { origins, gatewayResponses } = apiOf(deprecated);
-    const ofDashboard = apiOf(deprecated, 'Dashboard').gatewayResponses();
+    const { origins, gatewayResponses } = apiOf(certified);
+    const ofDashboard = apiOf(certified, 'Dashboard').gatewayResponses();
     for (const { headers } of [origins, ...gatewayResponses(), ...ofDashboard])
       expect(headers).toMatchObject({ deprecation: '@1795132800', sunset });
-    const { Variables } = deprecated.named('AWS::Lambda::Function', 'DeleteUserGroup').Properties.Environment;
-    expect(JSON.parse(Variables.RESPONSE_HEADERS)).toEqual({ Deprecation: '@1795132800', Sunset: sunset });
+    for (const name of ['DeleteUserGroup', 'CheckDelivery']) {
+      const { Variables } = certified.named('AWS::Lambda::Function', name).Properties.Environment;
+      expect([name, JSON.parse(Variables.RESPONSE_HEADERS)]).toEqual([
+        name,
+        { Deprecation: '@1795132800', Sunset: sunset },
+      ]);
+    }
     expect(deprecationHeaders({ since: '2026-11-20' })).toEqual({ Deprecation: '@1795132800' });
   });
 
-  it('lists the webhook origins with an ETag that changes with addresses and deprecation', () => {
-    const elasticIp = /^\{WebhookOriginElasticIp\w*(\.\w+)?\}/;
-    expect(JSON.parse(api.origins.body).addresses).toEqual([expect.stringMatching(elasticIp)]);
-    const tags = [plain, deprecated, stackOf({ ...row, webhookOrigin: { reserve: true } })].map(
-      (stack) => apiOf(stack).origins.headers.etag?.slice(1, -1) ?? '',
-    );
-    expect(new Set(tags).size).toBe(tags.length);
-    for (const tag of tags) expect(tag).toMatch(elasticIp);
-    const { addresses, reserve } = JSON.parse(apiOf(stackOf(withReserve)).origins.body);
-    expect([addresses.length, reserve.length]).toEqual([1, 1]);
+  it('lists the webhook origins with an ETag of the addresses and of all else that it says', () => {
+    const [ofPlain, ofZoned, ofCertified] = [plain, zoned, certified].map((stack) => apiOf(stack).origins);
+    const elasticIp = '{WebhookOriginElasticIp.PublicIp}';
+    const reserve = '{WebhookOriginReserveElasticIp.PublicIp}';
+    expect(JSON.parse(ofZoned.body)).toMatchObject({
+      addresses: [`${elasticIp}/32`],
+      reserve: [`${reserve}/32`],
+    });
+    expect([ofPlain, ofZoned, ofCertified].map(({ headers }) => headers.etag)).toEqual([
+      expect.stringMatching(`^"${elasticIp}-[0-9a-f]{8}"$`),
+      expect.stringMatching(`^"${elasticIp}-${reserve}-[0-9a-f]{8}"$`),
+      expect.stringMatching('^"203.0.113.1-203.0.113.2-[0-9a-f]{8}"$'),
+    ]);
+    // Of a deprecation.
+    expect(ofCertified.headers.etag.slice(-9)).not.toBe(ofPlain.headers.etag.slice(-9));
   });
 });
 
@@ -127,45 +125,48 @@ it('the firewall protects every stage, and redacts credentials in samples and in
   expect(textOf(LogGroupName)).toMatch(/^aws-waf-logs-/);
 });
 
-describe.each<[string, StackTemplate]>([
-  ['a hosted zone', zoned],
-  ['a certificate', certified],
-])('custom domain names with %s', (_, stack) => {
+describe.each<[string, StackTemplate, DomainNames]>([
+  ['a hosted zone', zoned, row.domainNames],
+  ['a certificate', certified, withOtherOptions.domainNames],
+])('custom domain names with %s', (_, stack, { api, dashboard, ...names }) => {
   const domains = stack.all('AWS::ApiGateway::DomainName');
-  const idOf = (name: string) => domains.find(({ Properties }) => Properties.DomainName === name)?.logicalId;
+  const ids = [api, dashboard].map(
+    (name) => domains.find(({ Properties }) => Properties.DomainName === name)?.logicalId,
+  );
 
   it('map to the stages, are in the outputs, and replace the default endpoints at once', () => {
     const mapped = stack
       .all('AWS::ApiGateway::BasePathMapping')
       .map(({ Properties }) => [Properties.DomainName.Ref, Properties.RestApiId.Ref, Properties.BasePath]);
-    expect(mapped).toEqual([
-      [idOf(names.api), api.logicalId, undefined],
-      [idOf(names.dashboard), dashboard.logicalId, undefined],
-    ]);
+    const apis = stack.all('AWS::ApiGateway::RestApi');
+    expect(mapped).toEqual(apis.map(({ logicalId }, index) => [ids[index], logicalId, undefined]));
     const { ApiBaseUrl, DashboardUrl } = stack.json.Outputs;
-    expect([ApiBaseUrl.Value, DashboardUrl.Value]).toEqual([
-      `https://${names.api}`,
-      `https://${names.dashboard}`,
-    ]);
-    for (const { Properties } of domains) expect(Properties).toMatchObject(strict);
-    for (const { Properties } of stack.all('AWS::ApiGateway::RestApi'))
-      expect(Properties.DisableExecuteApiEndpoint).toBe(true);
+    expect([ApiBaseUrl.Value, DashboardUrl.Value]).toEqual([`https://${api}`, `https://${dashboard}`]);
+    for (const { Properties } of domains)
+      expect(Properties).toMatchObject({
+        SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
+        EndpointAccessMode: 'STRICT',
+      });
+    for (const { logicalId, Properties } of apis)
+      expect([logicalId, Properties.DisableExecuteApiEndpoint]).toEqual([logicalId, true]);
     // Only a new deployment disables the endpoint.
     for (const { logicalId } of plain.all('AWS::ApiGateway::Deployment'))
       expect(stack.json.Resources).not.toHaveProperty(logicalId);
   });
 
   it('have the certificate and the records of the row, or outputs for whoever adds the records', () => {
-    const targets = Object.values(names).map((name) => [idOf(name), 'RegionalDomainName']);
+    const targets = ids.map((id) => [id, 'RegionalDomainName']);
     const { ApiDomainTarget, DashboardDomainTarget } = stack.json.Outputs;
     const outputs = [ApiDomainTarget, DashboardDomainTarget].map((output) => output?.Value['Fn::GetAtt']);
     const records = stack
       .all('AWS::Route53::RecordSet')
       .map(({ Properties }) => Properties.AliasTarget.DNSName['Fn::GetAtt']);
+    expect([records, outputs]).toEqual(names.hostedZone ? [targets, [undefined, undefined]] : [[], targets]);
     const [created] = stack.all('AWS::CertificateManager::Certificate');
-    expect(domains.map(({ Properties }) => Properties.RegionalCertificateArn)).toEqual(
-      targets.map(() => (created ? { Ref: created.logicalId } : certificateArn)),
-    );
-    expect([records, outputs]).toEqual(stack === zoned ? [targets, [undefined, undefined]] : [[], targets]);
+    for (const { logicalId, Properties } of domains)
+      expect([logicalId, Properties.RegionalCertificateArn]).toEqual([
+        logicalId,
+        names.certificateArn ?? { Ref: created?.logicalId },
+      ]);
   });
 });

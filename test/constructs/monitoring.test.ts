@@ -1,177 +1,314 @@
 import { logCodes } from '../../lambda/shared/log';
 import { missingHeadings } from '../support/documents';
-import { withoutSla, withSla, withStandby } from '../support/rows';
-import { type Resource, type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
+import { textOf } from '../support/region-api';
+import { withEveryOption, withStandby } from '../support/rows';
+import { type Resource, type StackTemplate, synthesizeEveryStack } from '../support/stacks';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
 
-const { standby: _, ...alone } = withSla;
-const reserved = {
-  ...alone,
-  name: 'reserved',
-  stackId: 'Reserved',
-  alarmEmail: 'on-call@example.com',
-  webhookOrigin: { reserve: true },
-};
-const stacks = synthesizeEveryStack([withStandby, reserved]);
-const stack = stacks.Reserved as StackTemplate;
-const alarms = stack.all('AWS::CloudWatch::Alarm');
-const nameOf = ({ Properties }: Resource): string => Properties.AlarmName.replace('Reserved-', '');
+const { name, stackId, region, standby, throttle } = withStandby;
+const stacks = synthesizeEveryStack([withEveryOption(withStandby)]);
+const stack = stacks[stackId] as StackTemplate;
 
-describe.each(Object.entries(stacks))('the alarms of %s', (stackName, stack) => {
-  const alarms = stack.all('AWS::CloudWatch::Alarm');
+const api = `{ApiName=wallet-${name} Stage=ApiRestApiDeploymentStageapi}`;
+const dashboard = `{ApiName=wallet-${name}-dashboard Stage=DashboardRestApiDeploymentStagedashboard}`;
+const errors = (name: string, least = 3) => [
+  `AWS/Lambda Errors {FunctionName=${name}} Sum of 15 min >= ${least}, 1 of 1`,
+];
+const throttles = (name: string) => `AWS/Lambda Throttles {FunctionName=${name}} Sum of 5 min`;
+const database = (metric: string, more = '') =>
+  `AWS/RDS ${metric} {DBClusterIdentifier=DatabaseCluster${more}} Maximum of 5 min`;
+const backups = (metric: string, minutes: number, more = '') =>
+  `AWS/Backup ${metric} {BackupVaultName=wallet-${name}-{id}-35-days${more}} Sum of ${minutes} min`;
+const queue = (metric: string, name: string, statistic: string) =>
+  `AWS/SQS ${metric} {QueueName=${name}} ${statistic} of 5 min`;
+const oldest = (name: string, minutes: number) => [
+  `${queue('ApproximateAgeOfOldestMessage', name, 'Maximum')} >= ${60 * minutes}, 1 of 1`,
+];
+const dead = (name: string) => [
+  `${queue('ApproximateNumberOfMessagesVisible', name, 'Maximum')} >= 1, 1 of 1`,
+];
+const deliveries = (metric: string, period = '5 min') =>
+  `WalletWebhooks ${metric} {environment=${name} service=deliver-webhook} Sum of ${period}`;
+const proof = (metric: string) =>
+  `WalletWebhooks ${metric} {environment=${name} service=check-delivery} Sum of 5 min`;
+/** Of an objective of 0.999. */
+const burning = (window: string, minutes: number, counted: string, rate: number) => {
+  const of = `{ApiName=wallet-${name} Method=DELETE Resource=/auth/user-groups/{userGroupId} Stage=api} Sum of ${minutes} min`;
+  return {
+    [`api-errors-${window}`]: [
+      `errors${window} / (0.001 * ${counted}) >= ${rate}, 1 of 1`,
+      `errors${window}: AWS/ApiGateway 5XXError ${of}`,
+      `requests${window}: AWS/ApiGateway Count ${of}`,
+    ],
+  };
+};
+const gateway = (metric: string, statistic = 'Sum') =>
+  `AWS/NATGateway ${metric} {NatGatewayId=WebhookOriginNatGateway} ${statistic} of 5 min`;
+const attached = 'if WebhookOriginIsAttached';
+
+/**
+ * Every alarm of a serving stack with a service level agreement, by hand from docs/runbook/alarms.md: metric or expression, threshold,
+ * periods; breaching if data is missing; if a condition holds. Then the metrics of the expression.
+ */
+const promised: Readonly<Record<string, readonly string[]>> = {
+  'webhook-other-address': [`${proof('OtherAddress')} >= 1, 1 of 1`],
+  'webhooks-unproven': [
+    '0 * sent + verified < 1, 3 of 3, breaching',
+    'sent: AWS/Lambda Invocations {FunctionName=ProbeProbeWebhooks} Sum of 5 min',
+    `verified: ${proof('Verified')}`,
+  ],
+  ...burning('1h', 60, 'IF(requests1h > 347, requests1h, 347)', 14.4),
+  ...burning('5m', 5, 'requests5m', 14.4),
+  ...burning('6h', 360, 'IF(requests6h > 833, requests6h, 833)', 6),
+  ...burning('30m', 30, 'requests30m', 6),
+  // Composite: both notify, and their parts do not.
+  'api-errors-fast': ['ALARM(api-errors-1h) AND ALARM(api-errors-5m)'],
+  'api-errors-slow': ['ALARM(api-errors-6h) AND ALARM(api-errors-30m)'],
+  'api-latency': [`AWS/ApiGateway Latency ${api} p99 of 5 min >= 2000, 3 of 3, ignore few samples`],
+  'api-throttling': [`WalletApi/${stackId} Throttled {} Sum of 5 min >= 100, 1 of 1`],
+  'firewall-blocks': [
+    `AWS/WAFV2 BlockedRequests {Region=${region} Rule=ALL WebACL=wallet-${name}} Sum of 5 min >= 500, 1 of 1`,
+  ],
+  'dashboard-errors': [`AWS/ApiGateway 5XXError ${dashboard} Sum of 5 min >= 5, 1 of 1`],
+  'function-errors-authorize-request': errors('AuthorizeRequest'),
+  'function-errors-delete-user-group': errors('DeleteUserGroup'),
+  'function-errors-run-operation': errors('RunOperation'),
+  'function-errors-fan-out-event': errors('WebhooksFanOutEvent'),
+  'function-errors-deliver-webhook': errors('WebhooksDeliverWebhook'),
+  'function-errors-purge-expired': errors('WebhooksPurgeExpired', 1),
+  'function-throttling': [
+    'm0 + m1 + m2 + m3 + m4 + m5 >= 1, 1 of 1',
+    `m0: ${throttles('AuthorizeRequest')}`,
+    `m1: ${throttles('DeleteUserGroup')}`,
+    `m2: ${throttles('RunOperation')}`,
+    `m3: ${throttles('WebhooksFanOutEvent')}`,
+    `m4: ${throttles('WebhooksDeliverWebhook')}`,
+    `m5: ${throttles('WebhooksPurgeExpired')}`,
+  ],
+  'database-capacity': [`${database('ACUUtilization')} >= 80, 3 of 3, breaching`],
+  'database-connections': [`${database('DatabaseConnections')} >= ${throttle.burst}, 3 of 3`],
+  'database-storage': [`${database('VolumeBytesUsed')} >= 536870912000, 1 of 1`],
+  'database-replication': [`${database('AuroraReplicaLag', ' Role=READER')} >= 1000, 3 of 3, breaching`],
+  'backup-copy': [
+    'all + ofType < 1, 28 of 28, breaching',
+    `all: ${backups('NumberOfCopyJobsCompleted', 60)}`,
+    `ofType: ${backups('NumberOfCopyJobsCompleted', 60, ' ResourceType=Aurora')}`,
+  ],
+  'restore-drill': [
+    'all + ofType < 1, 6 of 6, breaching',
+    `all: ${backups('NumberOfRestoreJobsCompleted', 1440)}`,
+    `ofType: ${backups('NumberOfRestoreJobsCompleted', 1440, ' ResourceType=Aurora')}`,
+  ],
+  'deliveries-failing': [
+    'IF(failed >= 20 AND 0 * failed + delivered < 1, 1, 0) >= 1, 2 of 2',
+    `failed: ${deliveries('Failed', '15 min')}`,
+    `delivered: ${deliveries('Delivered', '15 min')}`,
+  ],
+  'deliveries-given-up': [`${deliveries('GivenUp', '1440 min')} >= 1, 1 of 1`],
+  'webhook-disabled': [`${deliveries('Disabled')} >= 1, 1 of 1`],
+  'oldest-message-events': oldest('WebhookEventsQueue', 15),
+  'oldest-message-deliveries': oldest('WebhookDeliveryQueue', 15),
+  'oldest-message-retries': oldest('WebhookRetryQueue', 45),
+  'dead-letters-events': dead('WebhookEventsDeadLetterQueue'),
+  'dead-letters-deliveries': dead('WebhookDeliveryDeadLetterQueue'),
+  'egress-drops': [
+    `IF(dropped >= 10, 100 * dropped / (outward + inward), 0) > 0.01, 3 of 3, ${attached}`,
+    `dropped: ${gateway('PacketsDropCount')}`,
+    `outward: ${gateway('PacketsInFromSource')}`,
+    `inward: ${gateway('PacketsInFromDestination')}`,
+  ],
+  'egress-ports': [`${gateway('ErrorPortAllocation', 'Maximum')} > 0, 3 of 3, ${attached}`],
+  'origin-reserve-in-use': [
+    `${deliveries('Delivered')} >= 0, 1 of 1, breaching, if WebhookOriginReserveIsInUse`,
+  ],
+};
+
+/** The one alarm of a standby. */
+const promisedOfStandby = {
+  'standby-replication': [
+    `${database('AuroraGlobalDBRPOLag', ` SourceRegion=${region}`)} >= 30000, 3 of 3, breaching`,
+  ],
+};
+
+/** The names of resources, without the CDK's hashes and attributes; `{id}` is a part of the stack's. */
+const named = (value: Json) =>
+  textOf(value)
+    .replace(/^\{(\w+?)([0-9A-F]{8})?(\.\w+)?\}$/, '$1')
+    .replace('{0.[object Object]}', '{id}');
+
+function metricOf(
+  { Namespace, MetricName, Dimensions = [] }: Json,
+  statistic: string,
+  seconds: number,
+): string {
+  const dimensions = Dimensions.map(({ Name, Value }: Json) => `${Name}=${named(Value)}`).sort();
+  return `${Namespace} ${MetricName} {${dimensions.join(' ')}} ${statistic} of ${seconds / 60} min`;
+}
+
+const operators: Readonly<Record<string, string>> = {
+  GreaterThanOrEqualToThreshold: '>=',
+  GreaterThanThreshold: '>',
+  LessThanThreshold: '<',
+};
+const isExpression = (query: Json) => query.Expression;
+
+/** An alarm, as above. */
+function lineOf({ Properties, Condition }: Resource): readonly string[] {
+  const { Metrics = [], TreatMissingData, EvaluationPeriods, Statistic, Period } = Properties;
+  const { ExtendedStatistic = Statistic, DatapointsToAlarm = EvaluationPeriods } = Properties;
+  const { EvaluateLowSampleCountPercentile: fewSamples } = Properties;
+  const { Expression = metricOf(Properties, ExtendedStatistic, Period) } = Metrics.find(isExpression) ?? {};
+  const parts = [
+    `${Expression} ${operators[Properties.ComparisonOperator]} ${Properties.Threshold}`,
+    `${DatapointsToAlarm} of ${EvaluationPeriods}`,
+    ...(TreatMissingData === 'notBreaching' ? [] : [TreatMissingData]),
+    ...(fewSamples ? [`${fewSamples} few samples`] : []),
+    ...(Condition ? [`if ${Condition}`] : []),
+  ];
+  const metrics = Metrics.filter((query: Json) => query.MetricStat).map(
+    ({ Id, MetricStat: { Metric, Stat, Period } }: Json) => `${Id}: ${metricOf(Metric, Stat, Period)}`,
+  );
+  return [parts.join(', '), ...metrics];
+}
+
+describe.each([
+  [stackId, promised],
+  [standby.stackId, promisedOfStandby],
+])('the alarms of %s', (stackName, alarms) => {
+  const stack = stacks[stackName] as StackTemplate;
+  const nameOf = ({ Properties }: Resource): string => Properties.AlarmName.replace(`${stackName}-`, '');
   const composites = stack.all('AWS::CloudWatch::CompositeAlarm');
-  const rules = JSON.stringify(composites.map(({ Properties }) => Properties.AlarmRule));
-  const isPart = ({ logicalId }: Resource) => rules.includes(`"${logicalId}"`);
+  const single = stack.all('AWS::CloudWatch::Alarm');
+  /** A composite alarm, as above. */
+  const ruleOf = ({ Properties }: Resource) =>
+    Properties.AlarmRule['Fn::Join'][1]
+      .map((part: Json) => (part['Fn::GetAtt'] ? nameOf(stack.get(part['Fn::GetAtt'][0])) : part))
+      .join('')
+      .replaceAll('"', '')
+      .replace(/^\((.*)\)$/, '$1');
+
+  it('are those of the table, and no others', () => {
+    const lines = [
+      ...single.map((alarm) => [nameOf(alarm), lineOf(alarm)]),
+      ...composites.map((alarm) => [nameOf(alarm), [ruleOf(alarm)]]),
+    ];
+    expect(Object.fromEntries(lines)).toEqual(alarms);
+  });
 
   it('have the name of the stack and a heading of the runbook, and notify the topic of ALARM and OK', () => {
-    const parts = alarms.filter(isPart).map(({ Properties }) => Properties.AlarmName);
+    const rules = composites.map(ruleOf).join(' ');
     const topic = { Ref: stack.only('AWS::SNS::Topic').logicalId };
     expect(stack.json.Outputs.AlarmTopicArn.Value).toEqual(topic);
-    expect(alarms).not.toEqual([]);
-    for (const { Properties } of [...alarms, ...composites]) {
-      const { AlarmName, AlarmDescription, AlarmActions = [], OKActions = [] } = Properties;
-      expect(AlarmName).toMatch(new RegExp(`^${stackName}-[a-z0-9-]+$`));
-      expect(AlarmDescription).toMatch(/\. Runbook: docs\/runbook\.md#[a-z-]+$/);
-      expect(missingHeadings(AlarmDescription)).toEqual([]);
-      const notified = parts.includes(AlarmName) ? [] : [topic];
-      expect([AlarmActions, OKActions]).toEqual([notified, notified]);
+    for (const alarm of [...single, ...composites]) {
+      const { AlarmName, AlarmDescription, AlarmActions = [], OKActions = [] } = alarm.Properties;
+      // A composite alarm notifies instead of its parts.
+      const notified = rules.includes(`(${nameOf(alarm)})`) ? [] : [topic];
+      const found = [AlarmName, AlarmDescription, missingHeadings(AlarmDescription), AlarmActions, OKActions];
+      expect(found).toEqual([
+        `${stackName}-${nameOf(alarm)}`,
+        expect.stringMatching(/\. Runbook: docs\/runbook\.md#[a-z-]+$/),
+        [],
+        notified,
+        notified,
+      ]);
     }
   });
-});
 
-it('alarms exist only with a service level agreement', () => {
-  expect(stackOf(withoutSla).all('AWS::CloudWatch::Alarm')).toEqual([]);
-});
-
-it('the topic notifies the address of the row, and its key permits the alarms of this account', () => {
-  const { logicalId, Properties } = stack.only('AWS::SNS::Topic');
-  expect(stack.only('AWS::SNS::Subscription').Properties).toMatchObject({
-    Endpoint: 'on-call@example.com',
-    TopicArn: { Ref: logicalId },
+  it('reach the address of the row, from this account only', () => {
+    const { logicalId, Properties } = stack.only('AWS::SNS::Topic');
+    expect(stack.only('AWS::SNS::Subscription').Properties).toMatchObject({
+      Endpoint: 'on-call@example.com',
+      TopicArn: { Ref: logicalId },
+    });
+    const [key] = Properties.KmsMasterKeyId['Fn::GetAtt'];
+    expect(stack.get(key).Properties.KeyPolicy.Statement).toContainEqual(
+      expect.objectContaining({
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      }),
+    );
   });
-  const [key] = Properties.KmsMasterKeyId['Fn::GetAtt'];
-  expect(stack.get(key).Properties.KeyPolicy.Statement).toContainEqual(
-    expect.objectContaining({
-      Principal: { Service: 'cloudwatch.amazonaws.com' },
-      Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-      Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
-    }),
-  );
 });
 
 it('metrics from logs count lines that are written, by a fixed set of values', () => {
   const { Format } = stack.named('AWS::ApiGateway::Stage', 'ApiRestApi').Properties.AccessLogSetting;
   const fields = ['logCode', 'code', ...Object.keys(JSON.parse(Format))];
-  for (const { Properties } of stack.all('AWS::Logs::MetricFilter')) {
-    const text = JSON.stringify(Properties);
-    for (const [, field] of text.matchAll(/\$\.(\w+)/g)) expect(fields).toContain(field);
-    for (const [, code] of Properties.FilterPattern.matchAll(/logCode = "(\w+)"/g))
-      expect(Object.values(logCodes)).toContain(code);
-    for (const { Key } of Properties.MetricTransformations[0].Dimensions ?? [])
-      expect(['code', 'type']).toContain(Key);
+  for (const { logicalId, Properties } of stack.all('AWS::Logs::MetricFilter')) {
+    const [{ Dimensions = [] }] = Properties.MetricTransformations;
+    const text: string = JSON.stringify(Properties);
+    const unknown = [
+      ...Array.from(text.matchAll(/\$\.(\w+)/g), ([, field = '']) => field).filter(
+        (field) => !fields.includes(field),
+      ),
+      ...Array.from(Properties.FilterPattern.matchAll(/logCode = "(\w+)"/g), ([, code]: Json) => code).filter(
+        (code) => !Object.values<string>(logCodes).includes(code),
+      ),
+      ...Dimensions.filter(({ Key }: Json) => !['code', 'type'].includes(Key)),
+    ];
+    expect([logicalId, unknown]).toEqual([logicalId, []]);
   }
 });
 
-it('the dashboard has the state of every alarm, and no metric of a gateway that may not exist', () => {
-  const pieces: readonly Json[] = stack.get('MonitoringDashboard').Properties.DashboardBody['Fn::Join'][1];
-  const text = pieces.map((piece) => piece.Ref ?? piece['Fn::GetAtt']?.join('.') ?? piece).join('');
-  const widgets: readonly Json[] = JSON.parse(text).widgets;
+it('the dashboard of CloudWatch has the state of every alarm, and no metric of a gateway that may not exist', () => {
+  const { DashboardBody, DashboardName } = stack.get('MonitoringDashboard').Properties;
+  const widgets: readonly Json[] = JSON.parse(textOf(DashboardBody)).widgets;
   const [states] = widgets.filter(({ type }) => type === 'alarm');
   const names = states.properties.alarms.map((arn: string) => arn.split(':').at(-1));
-  // Of a composite alarm, instead of its parts.
-  const composites = stack.all('AWS::CloudWatch::CompositeAlarm');
-  const notifying = [...alarms, ...composites].filter(({ Properties }) => Properties.AlarmActions);
-  expect(composites).toHaveLength(2);
+  const notifying = stack.resources.filter(
+    ({ Type, Properties }) => /Alarm$/.test(Type) && Properties.AlarmActions,
+  );
   expect(names.sort()).toEqual(notifying.map(({ Properties }) => Properties.AlarmName).sort());
   expect(JSON.stringify(widgets.filter((widget) => widget !== states))).not.toContain(
     'WebhookOriginNatGateway',
   );
   // Unique in the account.
-  expect(stack.get('MonitoringDashboard').Properties.DashboardName).toBe('Reserved');
+  expect(DashboardName).toBe(stackId);
 });
 
-it('no alarm depends on FILL, whose behaviour for a metric without any data is not documented', () => {
-  expect(JSON.stringify(alarms)).not.toMatch(/\bFILL\b/);
-});
-
-it('a delivery that is given up raises an alarm', () => {
-  const { Properties } = alarms.find((alarm) => nameOf(alarm) === 'deliveries-given-up') as Resource;
-  expect(Properties).toMatchObject({ MetricName: 'GivenUp', Statistic: 'Sum', Period: 86_400, Threshold: 1 });
-});
-
-it('alarms read metrics of this environment only, even beside another in the same account and region', () => {
-  const other = {
-    ...alone,
-    name: 'other',
-    stackId: 'Other',
-    alarmEmail: 'on-call@example.com',
-    webhookOrigin: { reserve: true },
-  };
-  // As deployed: two stacks' resources have different physical ids.
-  const metricsOf = (each: StackTemplate) =>
-    each.all('AWS::CloudWatch::Alarm').flatMap(({ Properties }) => {
-      const {
-        Namespace,
-        Dimensions,
-        MetricName,
-        Metrics = [{ MetricStat: { Metric: { Namespace, Dimensions, MetricName } } }],
-      } = Properties;
-      return Metrics.filter((query: Json) => query.MetricStat).map(({ MetricStat: { Metric } }: Json) =>
-        JSON.stringify(Metric),
-      );
-    });
-  const named = (each: StackTemplate) =>
-    metricsOf(each).filter((metric) => !/"Ref"|"Fn::/.test(metric.replaceAll('{"Ref":"AWS::Region"}', '')));
-  expect(named(stack)).not.toEqual([]);
-  expect(named(stack).filter((metric) => named(stackOf(other)).includes(metric))).toEqual([]);
-});
-
-it('webhooks-unproven is 0 while probes are sent and none is verified, and missing if none is sent', () => {
-  expect(math('webhooks-unproven', { sent: 1, verified: 1 })).toBe(1);
-  expect(math('webhooks-unproven', { sent: 1 })).toBe(0);
-  expect(math('webhooks-unproven', {})).toBeUndefined();
+it.each<[alarm: string, when: string, values: Record<string, number>, expected: number | undefined]>([
+  ['webhooks-unproven', 'probes are verified', { sent: 1, verified: 1 }, 1],
+  ['webhooks-unproven', 'no probe is verified', { sent: 1 }, 0],
+  ['webhooks-unproven', 'no probe is sent', {}, undefined],
+  ['deliveries-failing', 'every receiver fails', { failed: 200 }, 1],
+  ['deliveries-failing', 'some deliveries fail', { failed: 20, delivered: 280 }, 0],
+  ['deliveries-failing', 'few deliveries fail', { failed: 19 }, 0],
+])('%s, when %s', (alarm, _, values, expected) => {
+  expect(math(alarm, values)).toBe(expected);
 });
 
 it.each([
-  ['every receiver fails', { failed: 200 }, 1],
-  ['some deliveries fail', { failed: 20, delivered: 280 }, 0],
-  ['few deliveries fail', { failed: 19 }, 0],
-])('deliveries-failing when %s', (_, values, expected) => {
-  expect(math('deliveries-failing', values)).toBe(expected);
-});
-
-describe.each([
   // Requests and failures in the long window that burn the budget of 0.001 exactly that fast.
   ['1h', 14.4, 347, 100_000, 1_440],
   ['6h', 6, 833, 100_000, 600],
-])('the burn rate over %s', (window, rate, minimum, requests, failures) => {
-  const burn = (requests: number, errors: number) =>
-    math(`api-errors-${window}`, { [`requests${window}`]: requests, [`errors${window}`]: errors }) ?? 0;
-
-  it('is failures by what the objective allows', () => {
+])(
+  'the burn rate over %s is failures by what the objective allows, and five failures of few requests',
+  (window, rate, minimum, requests, failures) => {
+    const burn = (requests: number, errors: number) =>
+      math(`api-errors-${window}`, { [`requests${window}`]: requests, [`errors${window}`]: errors }) ?? 0;
     expect(burn(requests, failures)).toBeCloseTo(rate);
     expect(burn(requests, failures - 1)).toBeLessThan(rate);
-    expect(burn(minimum, 5)).toBeGreaterThanOrEqual(rate);
-  });
-
-  it.each([1, 10, minimum])('pages for five failures of at most %d requests, and for no fewer', (few) => {
-    expect(burn(few, 4)).toBeLessThan(rate);
-    expect(burn(few, 5)).toBeGreaterThanOrEqual(rate);
-  });
-});
+    for (const few of [1, 10, minimum]) {
+      expect(burn(few, 4)).toBeLessThan(rate);
+      expect(burn(few, 5)).toBeGreaterThanOrEqual(rate);
+    }
+  },
+);
 
 /**
  * The value of an alarm's expression in one period. CloudWatch's metric math: a missing term counts as zero if another one has a value.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
  */
 function math(name: string, values: Readonly<Record<string, number>>): number | undefined {
-  const { Metrics } = (alarms.find((alarm) => nameOf(alarm) === name) as Resource).Properties;
-  const { Expression } = Metrics.find((query: Json) => query.Expression);
+  const [alarm] = stack
+    .all('AWS::CloudWatch::Alarm')
+    .filter(({ Properties }) => Properties.AlarmName.endsWith(`-${name}`));
+  const { Metrics } = (alarm as Resource).Properties;
   const ids = Metrics.flatMap(({ Id, MetricStat }: Json) => (MetricStat ? [Id] : []));
   if (ids.every((id: string) => values[id] === undefined)) return undefined;
-  const script = Expression.replaceAll(' AND ', ' && ');
+  const script = Metrics.find(isExpression).Expression.replaceAll(' AND ', ' && ');
   const known = ids.map((id: string) => values[id] ?? 0);
   const IF = (condition: boolean, yes: number, no: number) => (condition ? yes : no);
   return new Function('IF', ...ids, `return ${script}`)(IF, ...known);

@@ -1,4 +1,4 @@
-import { first, newcomer, withReserve } from '../support/rows';
+import { first, withOtherOptions, withReserve } from '../support/rows';
 import { type StackTemplate, stackOf } from '../support/stacks';
 
 // biome-ignore lint/suspicious/noExplicitAny: CloudFormation's intrinsic functions
@@ -53,11 +53,14 @@ describe.each([
     );
     for (const [index, zone] of zones.entries()) {
       const { choose, exists } = deployedTo(stack, String(index + 1));
-      const subnet = stack.get(choose(gateway.Properties.SubnetId).Ref);
-      expect(subnet.logicalId).toContain('PublicSubnet');
-      expect(subnet.Properties.AvailabilityZone).toBe(zone);
-      expect(choose(addressOf(stack))).toEqual(one);
-      for (const { Condition } of [gateway, ...privateRoutes]) expect(exists(Condition)).toBe(true);
+      const { logicalId, Properties } = stack.get(choose(gateway.Properties.SubnetId).Ref);
+      expect([logicalId, Properties.AvailabilityZone]).toEqual([
+        expect.stringContaining('PublicSubnet'),
+        zone,
+      ]);
+      expect([zone, choose(addressOf(stack))]).toEqual([zone, one]);
+      for (const { logicalId, Condition } of [gateway, ...privateRoutes])
+        expect([logicalId, exists(Condition)]).toEqual([logicalId, true]);
     }
     // After the internet routes of all zones.
     expect(gateway.DependsOn?.filter((id) => id.includes('DefaultRoute'))).toHaveLength(zones.length);
@@ -74,23 +77,23 @@ describe.each([
 });
 
 it('address and reserve may be existing ones, or come from a pool', () => {
-  const adopted = (digit: number) => ({ allocationId: `eipalloc-${digit}`, address: `203.0.113.${digit}` });
-  const webhookOrigin = { reserve: true, adoptedReserve: adopted(2) };
-  const stack = stackOf({ ...newcomer, adoptedElasticIp: adopted(1), webhookOrigin });
-  expect(stack.all('AWS::EC2::EIP')).toEqual([]);
-  expect(stack.json.Outputs.WebhookOriginAddress.Value).toBe(adopted(1).address);
-  expect(stack.json.Outputs.WebhookOriginReserveAddress.Value).toBe(adopted(2).address);
-  const publicIpv4Pool = 'ipv4pool-ec2-0123456789abcdef0';
-  const { Properties } = stackOf({ ...newcomer, publicIpv4Pool }).get('WebhookOriginElasticIp');
-  expect(Properties.PublicIpv4Pool).toBe(publicIpv4Pool);
+  const { adoptedElasticIp, webhookOrigin } = withOtherOptions;
+  const adopting = stackOf(withOtherOptions);
+  expect(adopting.all('AWS::EC2::EIP')).toEqual([]);
+  const { WebhookOriginAddress, WebhookOriginReserveAddress } = adopting.json.Outputs;
+  expect(WebhookOriginAddress.Value).toBe(adoptedElasticIp.address);
+  expect(WebhookOriginReserveAddress.Value).toBe(webhookOrigin.adoptedReserve.address);
+  for (const { logicalId, Properties } of stackOf(withReserve).all('AWS::EC2::EIP'))
+    expect([logicalId, Properties.PublicIpv4Pool]).toEqual([logicalId, withReserve.publicIpv4Pool]);
 });
 
 it('a reserve is a second Elastic IP, published, and on the gateway only if the parameter is set', () => {
-  const { Outputs, Conditions } = stackOf(withReserve).json;
+  const stack = stackOf(withReserve);
+  const { Outputs, Conditions } = stack.json;
   const reserve = 'WebhookOriginReserveElasticIp';
-  expect(stackOf(withReserve).get(reserve).Condition).toBeUndefined();
+  expect(stack.get(reserve).Condition).toBeUndefined();
   expect(Outputs.WebhookOriginReserveAddress.Value).toEqual(attributeOf(reserve, 'PublicIp'));
-  expect(addressOf(stackOf(withReserve))).toEqual({
+  expect(addressOf(stack)).toEqual({
     'Fn::If': ['WebhookOriginReserveIsInUse', attributeOf(reserve, 'AllocationId'), one],
   });
   expect(Conditions.WebhookOriginReserveIsInUse['Fn::Equals']).toEqual([
