@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { resolve as resolvePath } from 'node:path';
 import { LOCAL_ACCOUNT_ID } from '../../assembly/manifest';
 import {
@@ -59,6 +60,8 @@ export function startFunction(options: LocalFunctionOptions) {
   let invocations = 0;
   const stopping = new AbortController();
   const { signal } = stopping;
+  // One for each instance: more than ten are no leak.
+  setMaxListeners(0, signal);
 
   function endIdle(): void {
     for (const instance of idle) instance.kill();
