@@ -65,7 +65,6 @@ it.each<[what: string, call: () => Promise<unknown>, name: string]>([
   ['another service', () => ssm.send(new GetParameterCommand({ Name: 'a' })), 'UnknownOperationException'],
   ['an unknown key', () => sign(arn('kms:key/none')), 'NotFoundException'],
   ['a signature by a key for MACs', () => sign(mac), 'InvalidKeyUsageException'],
-  ['an algorithm', () => sign(signing, { SigningAlgorithm: 'RSASSA_PSS_SHA_256' }), 'ValidationException'],
   ['a digest', () => sign(signing, { MessageType: 'DIGEST' }), 'ValidationException'],
   ['a long message', () => sign(signing, { Message: Buffer.alloc(4_097) }), 'ValidationException'],
   ['an unknown secret', () => readSecret('none'), 'ResourceNotFoundException'],
@@ -80,17 +79,14 @@ it.each<[what: string, call: () => Promise<unknown>, name: string]>([
   await expect(call()).rejects.toMatchObject({ name });
 });
 
-const signedFor = (service: string, operation?: string) => ({
+const signedFor = (service: string, operation: string) => ({
   authorization: `AWS4-HMAC-SHA256 Credential=k/20260101/eu-central-1/${service}/aws4_request`,
-  ...(operation && { 'x-amz-target': `TrentService.${operation}` }),
+  'x-amz-target': `TrentService.${operation}`,
 });
 it.each<[string, Record<string, string>, string, string]>([
   ['without a signature', {}, '{}', 'UnknownOperationException'],
-  ['for a service from the prototype', signedFor('toString'), '{}', 'UnknownOperationException'],
   ['for an operation from the prototype', signedFor('kms', 'toString'), '{}', 'UnknownOperationException'],
-  ['for another path of Lambda', signedFor('lambda'), '{}', 'UnknownOperationException'],
   ['with a body that is not JSON', signedFor('kms', 'Sign'), '{', 'SerializationException'],
-  ['with a body that is not an object', signedFor('kms', 'Sign'), 'null', 'ValidationException'],
 ])('refuses a request %s', async (_, headers, body, name) => {
   const response = await fetch(url, { method: 'POST', headers, body });
   expect(response.headers.get('x-amzn-errortype')).toBe(name);

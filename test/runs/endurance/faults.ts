@@ -2,7 +2,6 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { Postgres } from '../../../local/postgres/postgres';
 import { childrenOf } from '../../support/local-command';
-import { oneOf } from './deletions';
 import type { Functions } from './functions';
 
 export interface FaultContext {
@@ -69,15 +68,6 @@ export const faults: readonly Fault[] = [
     begin({ failReceivers }) {
       failReceivers(true);
       return () => failReceivers(false);
-    },
-  },
-  {
-    // Every function's, by more than the tolerance of tokens. A run ends only when it has caught up with a step ahead.
-    name: 'clock-stepped',
-    ...{ reach: 'all', affectsDeletions: true, losesReaders: false },
-    async begin({ functions }) {
-      await functions.shiftClocks(oneOf([-30, -10, 10, 30]));
-      return () => functions.shiftClocks(0);
     },
   },
 ];

@@ -1,24 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Instance, type Runtime, startProcess } from '../../../local/aws/lambda/instance';
 import { writeJson } from '../../../local/state/json';
-
-/** Milliseconds until every process has read its orders and followed them. */
-const reactionTime = 1_000;
 
 export type Functions = ReturnType<typeof openFunctions>;
 
 /**
- * Runs functions in processes that can be killed, whose clocks can be shifted, and that record their memory.
+ * Runs functions in processes that can be killed, and that record their memory.
  *
  * @param folder for `preload.cjs`
  */
 export function openFunctions(folder: string) {
   const instances = new Set<Instance>();
-  const orders = { clock: 0, sample: 0 };
-  const write = () => writeJson(join(folder, 'orders'), orders);
-  write();
+  let samples = 0;
+  const order = () => writeJson(join(folder, 'samples'), samples);
+  order();
   const runtime: Runtime = async (code) => {
     const preload = `--require ${join(__dirname, 'preload.cjs')}`;
     const variables = { ...code.variables, NODE_OPTIONS: preload, ENDURANCE_FOLDER: folder };
@@ -34,16 +30,10 @@ export function openFunctions(folder: string) {
     kill(probability: number): void {
       for (const instance of instances) if (Math.random() < probability) instance.kill();
     },
-    /** Shifts every clock by these seconds. */
-    async shiftClocks(seconds: number): Promise<void> {
-      orders.clock = seconds;
-      write();
-      await sleep(reactionTime);
-    },
     /** Lets every process record what it holds. Takes much processor time. */
     sampleMemory(): void {
-      orders.sample += 1;
-      write();
+      samples += 1;
+      order();
     },
     /** The samples of each process in bytes after garbage collection, by function and process id. */
     memory: (): ReadonlyMap<string, readonly number[]> =>

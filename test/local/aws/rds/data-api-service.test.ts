@@ -164,17 +164,3 @@ describe('a transaction', () => {
     expect(await refusalOf(rollback(transactionId))).toMatch(notFound);
   });
 });
-
-it('calls fail while PostgreSQL is down, and work again afterwards; open transactions are lost', async () => {
-  const transactionId = await begin();
-  await insert(1, transactionId);
-  const running = refusalOf(execute('select pg_sleep(20)::text'));
-  await untilAsleep();
-  await postgres.kill();
-  for (const call of [running, refusalOf(execute('select 1')), refusalOf(begin())]) {
-    expect(await call).toMatch(/^504 DatabaseUnavailableException: /);
-  }
-  await postgres.restart();
-  expect(await refusalOf(commit(transactionId))).toMatch(/^(404|504) /);
-  expect(await count()).toBe(0);
-});

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { connect as tlsConnect } from 'node:tls';
 import { Signer } from '@aws-sdk/rds-signer';
 import { Client, type ClientConfig } from 'pg';
 import { type LocalCertificate, localCertificate } from '../../../../local/aws/rds/certificate';
@@ -13,7 +12,6 @@ import { startPostgres, type TestPostgres } from '../../../support/postgres';
 
 const region = 'me-central-1';
 const credentials = { accessKeyId: 'LOCALKEY', secretAccessKey: 'local-secret' };
-const sslRequest = [0, 0, 0, 8, 4, 210, 22, 47];
 const user = 'delete_user_group';
 const database = 'wallet';
 const master = { username: 'master', password: 'correct horse' };
@@ -107,42 +105,9 @@ test('refuses a client without TLS', async () => {
   await expect(signingIn).rejects.toMatchObject({ code: '28000' });
 });
 
-test('the user is, as for PostgreSQL, the last value of the name "user"', async () => {
-  const parameters = Buffer.from(['user', 'by_password', 'user', user, '', ''].join('\0'));
-  const opening = Buffer.alloc(8);
-  opening.writeInt32BE(8 + parameters.length, 0);
-  opening.writeInt32BE(196_608, 4);
-  const plain = connect(endpoint.port, '127.0.0.1', () => plain.write(Buffer.from(sslRequest)));
-  await once(plain, 'data');
-  const client = tlsConnect({ socket: plain, host: 'localhost', ca: certificate.cert });
-  client.write(Buffer.concat([opening, parameters]));
-  const [request] = (await once(client, 'data')) as [Buffer];
-  client.destroy();
-  // AuthenticationCleartextPassword: a token is requested.
-  expect([...request]).toEqual([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
-});
-
-test('a connection that sends half a startup message is closed without a response', async () => {
-  const socket = connect(endpoint.port, '127.0.0.1', () => socket.end(Buffer.from(sslRequest.slice(0, 5))));
-  const received: Buffer[] = [];
-  socket.on('data', (chunk) => received.push(chunk)).on('error', () => undefined);
-  await new Promise((resolve) => socket.on('close', resolve));
-  expect(received).toEqual([]);
-});
-
 test("a client's disconnect closes its connection to PostgreSQL", async () => {
   await (await signInByToken()).end();
   const observer = await signIn({ user: postgres.superuser, password: postgres.password });
   const connections = `select from pg_stat_activity where usename = '${user}'`;
   await eventually(async () => (await observer.query(connections)).rowCount === 0);
-});
-
-test('when PostgreSQL crashes, running statements fail, and new connections work once it is back', async () => {
-  const failed = /terminated unexpectedly|ECONNRESET/;
-  const running = expect((await signInByToken()).query('select pg_sleep(20)')).rejects.toThrow(failed);
-  await postgres.kill();
-  await running;
-  await expect(signInByToken()).rejects.toThrow(failed);
-  await postgres.restart();
-  await signInByToken();
 });
