@@ -1,8 +1,7 @@
-import { createPublicKey, verify } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
-import { GenerateMacCommand, GetPublicKeyCommand, KMSClient, SignCommand } from '@aws-sdk/client-kms';
+import { GenerateMacCommand, KMSClient, SignCommand } from '@aws-sdk/client-kms';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
@@ -118,15 +117,6 @@ it('leaves idle connections to the client: no request is sent on one that the se
 
 it('Secrets Manager returns the latest value of a secret', async () => {
   expect(await readSecret('owner')).toMatchObject({ ARN: secretArn, Name: 'owner', SecretString: 'second' });
-});
-
-it('KMS signs by ARN or id; the public key verifies the signature', async () => {
-  const { PublicKey = new Uint8Array() } = await kms.send(new GetPublicKeyCommand({ KeyId: signing }));
-  const key = createPublicKey({ key: Buffer.from(PublicKey), type: 'spki', format: 'der' });
-  for (const id of [signing, 'signing']) {
-    const { Signature = new Uint8Array(), KeyId } = await sign(id, { MessageType: 'RAW' });
-    expect([KeyId, verify('sha256', Message, key, Signature)]).toEqual([signing, true]);
-  }
 });
 
 it('KMS reads an existing key from a file that only its owner can read, and refuses unsupported kinds', async () => {

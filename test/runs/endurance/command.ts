@@ -13,7 +13,7 @@ interface Options {
 
 const command = new Command('npm run endurance --')
   .description(
-    'Sends deletions and events to local environments, half of the time with injected faults, and checks every response, group, user action and delivery, and memory.',
+    'Sends deletions and events to local environments, half of the time with injected faults, and checks every response, group, user action and delivery.',
   )
   .addOption(duration('--duration <duration>', 'length of the run', { usual: '10m', most: '6h' }))
   // An organization has at most 50 webhooks, and two are others.

@@ -1,13 +1,12 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
+import { type Instance, type Runtime, startProcess } from '../../../local/aws/lambda/instance';
 import type { Postgres } from '../../../local/postgres/postgres';
 import { childrenOf } from '../../support/local-command';
-import type { Functions } from './functions';
 
 export interface FaultContext {
   /** Of one environment. */
   readonly postgres: Postgres;
-  readonly functions: Functions;
   readonly queuesPort: number;
   failReceivers(isFailing: boolean): void;
 }
@@ -51,7 +50,10 @@ export const faults: readonly Fault[] = [
     // Half of the functions' processes, idle or busy, again and again.
     name: 'functions-killed',
     ...{ reach: 'all', affectsDeletions: true, losesReaders: true },
-    begin: ({ functions }) => repeat(300, () => functions.kill(0.5)),
+    begin: () =>
+      repeat(300, () => {
+        for (const instance of instances) if (Math.random() < 0.5) instance.kill();
+      }),
   },
   {
     // The emulator keeps messages in memory: its restart would lose them, as SQS never does. So connections are reset.
@@ -71,6 +73,17 @@ export const faults: readonly Fault[] = [
     },
   },
 ];
+
+const instances = new Set<Instance>();
+
+/** Runs functions in processes that can be killed. */
+export const startKillable: Runtime = async (code) => {
+  const instance = await startProcess(code);
+  if ('ok' in instance) return instance;
+  instances.add(instance);
+  void instance.ended.then(() => instances.delete(instance));
+  return instance;
+};
 
 /** Connections to servers of this process: the queues are one of them. */
 const connections = new Set<Socket>();

@@ -1,12 +1,5 @@
 import { Checks } from '../long-run';
-import {
-  checkDelays,
-  checkGroups,
-  checkMemory,
-  checkResponses,
-  checkUserActions,
-  type Deletion,
-} from './invariants';
+import { checkDelays, checkGroups, checkResponses, checkUserActions, type Deletion } from './invariants';
 
 const replayed = '403 user_action_replayed';
 const unavailable = '503 database_unavailable';
@@ -31,13 +24,6 @@ const used =
       new Map([['action-1', uses]]),
       checks,
     );
-const memory = (mebibytes: (index: number) => number) => (checks: Checks) =>
-  checkMemory(
-    'f',
-    Array.from({ length: 30 }, (_, index) => mebibytes(index) * 2 ** 20),
-    checks,
-  );
-
 it.each<[violations: number, string, (checks: Checks) => void]>([
   [0, 'a refusal during a fault', responses(sent(unavailable, { isDisturbed: true }))],
   [1, 'no response', responses(sent(''))],
@@ -54,8 +40,6 @@ it.each<[violations: number, string, (checks: Checks) => void]>([
   [1, 'an action with two successes', used(1, '200', '200')],
   [1, 'a replay of an unused action', used(0, replayed)],
   [1, 'late deliveries', (checks) => checkDelays([2_000, 2_000], [100], checks)],
-  [0, 'memory of a cache', memory((index) => Math.min(50, 20 + 4 * index))],
-  [1, 'memory that grows', memory((index) => 20 + index)],
 ])('%d violations: %s', (violations, _, check) => {
   const checks = new Checks();
   check(checks);

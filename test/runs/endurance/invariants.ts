@@ -101,16 +101,3 @@ export function checkDelays(besideSlow: readonly number[], others: readonly numb
     delay > 3 * usual + 1_000 && `median ${delay} ms, elsewhere ${usual} ms`,
   );
 }
-
-/** V8 compiles hot code late: growth must exceed both. */
-const allowedGrowth = { ratio: 1.1, bytes: 2 * 2 ** 20 };
-
-/** Compares the last third of a process's samples with the second; caches and connections fill in the first. */
-export function checkMemory(process: string, samples: readonly number[], checks: Checks): void {
-  const third = Math.floor(samples.length / 3);
-  // Too few to see growth.
-  if (third < 2) return;
-  const [middle, end] = [median(samples.slice(-2 * third, -third)), median(samples.slice(-third))];
-  const isGrowing = end > middle * allowedGrowth.ratio && end > middle + allowedGrowth.bytes;
-  checks.hold('memory does not grow', isGrowing && `${process}: ${middle} to ${end} bytes`);
-}

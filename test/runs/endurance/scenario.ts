@@ -9,12 +9,11 @@ import type { Organization } from '../../support/organization';
 import { openLocalDatabase } from '../../support/postgres';
 import { oneOfEachAccess } from '../../support/rows';
 import { startEnvironments } from '../environments';
-import { Checks, type Harness, temporaryFolder } from '../long-run';
+import { Checks, type Harness } from '../long-run';
 import { type Deletions, oneOf, openDeletions, type Query } from './deletions';
 import { type Events, openEvents, visibilityTimeout } from './events';
-import type { Fault } from './faults';
-import { type Functions, openFunctions } from './functions';
-import { checkDelays, checkGroups, checkMemory, checkResponses, checkUserActions } from './invariants';
+import { type Fault, startKillable } from './faults';
+import { checkDelays, checkGroups, checkResponses, checkUserActions } from './invariants';
 
 export interface EnduranceOptions {
   /** Length of the run: half without faults, half with them. */
@@ -27,8 +26,6 @@ export interface EnduranceOptions {
 
 /** A second, in each environment. */
 const rates = { deletions: 5, events: 2 };
-/** Seconds between samples. */
-const memoryInterval = 5;
 /** Seconds, from and to. */
 const faultDuration = [1, 8] as const;
 /** Seconds after the end of a fault, or after messages of a killed reader are visible again. */
@@ -46,7 +43,6 @@ interface Target {
 
 interface Context extends Harness {
   readonly local: Awaited<ReturnType<typeof startEnvironments>>;
-  readonly functions: Functions;
   readonly checks: Checks;
 }
 
@@ -58,10 +54,9 @@ interface Context extends Harness {
  */
 export async function endure({ seconds, slow, faults }: EnduranceOptions, harness: Harness) {
   const { signal, cleanup, progress } = harness;
-  const functions = openFunctions(await temporaryFolder(cleanup));
-  const local = await startEnvironments(harness, functions.runtime);
+  const local = await startEnvironments(harness, startKillable);
   const checks = new Checks();
-  const context: Context = { ...harness, local, functions, checks };
+  const context: Context = { ...harness, local, checks };
   const targets: Target[] = [];
   for (const environment of oneOfEachAccess)
     targets.push(await openTarget(environment, seconds, targets.length === 0 ? slow : 0, context));
@@ -85,13 +80,9 @@ export async function endure({ seconds, slow, faults }: EnduranceOptions, harnes
   progress('Without faults');
   const endSlowEvents = flow(rates.events, ({ events }) => events.sendToSlow());
   const endCalmEvents = flow(rates.events, ({ events }) => events.send());
-  for (let left = seconds / 2; left > 0; left -= memoryInterval) {
-    functions.sampleMemory();
-    await sleep(Math.min(left, memoryInterval) * 1_000, undefined, { signal });
-  }
+  await sleep(seconds * 500, undefined, { signal });
   await endSlowEvents();
   await endCalmEvents();
-  for (const [process, samples] of functions.memory()) checkMemory(process, samples, checks);
   await eachTarget(({ events }) => events.endSlowness());
   await eachTarget(({ events }) => events.drain());
   const [besideSlow = [], ...others] = targets.map(({ events }) => events.healthyDelays());
@@ -156,14 +147,14 @@ async function openTarget(
 
 /** Makes a fault in one environment or all, and waits until they recover. */
 async function makeFault(fault: Fault, targets: readonly Target[], context: Context) {
-  const { local, functions, checks, signal } = context;
+  const { local, checks, signal } = context;
   const one = oneOf(targets);
   const reached = fault.reach === 'all' ? targets : [one];
   const [shortest, longest] = faultDuration;
   const seconds = shortest + Math.random() * (longest - shortest);
   if (fault.affectsDeletions) for (const { deletions } of reached) deletions.disturb();
   const end = await fault.begin({
-    ...{ postgres: one.postgres, functions, queuesPort: Number(new URL(local.endpoints.sqs ?? '').port) },
+    ...{ postgres: one.postgres, queuesPort: Number(new URL(local.endpoints.sqs ?? '').port) },
     failReceivers(isFailing) {
       for (const { events } of targets) events.failReceivers(isFailing);
     },

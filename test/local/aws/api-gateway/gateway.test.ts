@@ -129,17 +129,6 @@ it.each([
   expect(events).toEqual([]);
 });
 
-it('renders the gateway response of a type, or else the default one; an unset variable is empty', async () => {
-  const body = '{"id":"$context.extendedRequestId","no":"$context.authorizer.no"}';
-  const Route = gatewayResponse('MISSING_AUTHENTICATION_TOKEN', '404', body);
-  const changes = { Route, Four: gatewayResponse('DEFAULT_4XX', '418', body) };
-  const { send } = await start({ changes });
-  const { status, headers, json } = await send('/nowhere');
-  expect([status, headers['content-type']]).toEqual([404, 'application/problem+json']);
-  expect(json).toEqual({ id: headers['x-amz-apigw-id'], no: '' });
-  expect((await send('/%zz')).status).toBe(418);
-});
-
 it("throttles each method by a token bucket with rate and burst, its own or the stage's", async () => {
   let now = 0;
   const all = { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 20, ThrottlingBurstLimit: 30 };

@@ -1,6 +1,5 @@
 import {
   BeginTransactionCommand,
-  CommitTransactionCommand,
   ExecuteStatementCommand,
   type ExecuteStatementCommandInput,
   RDSDataClient,
@@ -40,7 +39,6 @@ beforeAll(async () => {
   await execute('create table entry (id int primary key)');
   await execute(`create role reader login password 'reader'`);
 });
-beforeEach(() => execute('truncate entry'));
 afterAll(async () => {
   // Closing ends running statements and open transactions, or it would take too long.
   await begin();
@@ -55,12 +53,8 @@ afterAll(async () => {
 const execute = (sql: string, input: Input = {}) =>
   client.send(new ExecuteStatementCommand({ ...caller, sql, ...input }));
 const begin = async () => (await client.send(new BeginTransactionCommand(caller))).transactionId as string;
-const commit = (transactionId: string) =>
-  client.send(new CommitTransactionCommand({ ...caller, transactionId }));
 const rollback = (transactionId: string) =>
   client.send(new RollbackTransactionCommand({ ...caller, transactionId }));
-const insert = (id: number, transactionId?: string) =>
-  execute(`insert into entry values (${id})`, { transactionId });
 const rowOf = async (columns: string, input: Input = {}) =>
   (await execute(`select ${columns}`, input)).records?.[0];
 const count = async () => (await rowOf('count(*) from entry'))?.[0]?.longValue;
@@ -136,25 +130,6 @@ it('runs a statement without session state from earlier ones', async () => {
 });
 
 describe('a transaction', () => {
-  it('is not found after its commit', async () => {
-    const id = await begin();
-    await insert(1, id);
-    expect(await count()).toBe(0);
-    expect(await commit(id)).toMatchObject({ transactionStatus: 'Transaction Committed' });
-    expect(await count()).toBe(1);
-    for (const late of [insert(2, id), commit(id), rollback(id)]) {
-      expect(await refusalOf(late)).toMatch(notFound);
-    }
-  });
-
-  it('in which a statement failed cannot be committed', async () => {
-    const id = await begin();
-    await insert(1, id);
-    expect(await refusalOf(insert(1, id))).toMatch(/duplicate key .*SQLState: 23505$/);
-    expect(await refusalOf(commit(id))).toMatch(/^404 .* An error of a previous call has aborted it\.$/);
-    expect(await count()).toBe(0);
-  });
-
   it('is not found by another caller, and releases its locks when it expires', async () => {
     const transactionId = await begin();
     await execute('lock table entry in access exclusive mode', { transactionId });
