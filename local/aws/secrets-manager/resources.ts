@@ -2,39 +2,41 @@ import { randomInt } from 'node:crypto';
 import { arn, resourceHash } from '../../assembly/manifest';
 import { readJson, writeJson } from '../../state/json';
 import type { EnvironmentFolder } from '../../state/paths';
-import type { ResourceTypes, StackIdentity } from '../resource';
+import type { LocalResource, ResourceRequest, ResourceTypes, StackIdentity } from '../resource';
 import type { SecretsManager } from './secrets-manager';
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-export const secretsManagerResources: ResourceTypes<{
+interface Context {
   readonly stack: StackIdentity;
   readonly folder: Pick<EnvironmentFolder, 'secretsFile'>;
   readonly services: { readonly secrets: Pick<SecretsManager, 'put'> };
-}> = {
+}
+
+function createSecret({ logicalId, properties }: ResourceRequest, context: Context): LocalResource {
+  const { stack, folder, services } = context;
+  const { KmsKeyId, GenerateSecretString } = properties;
+  const { SecretStringTemplate, GenerateStringKey, PasswordLength = 32 } = GenerateSecretString;
+  const stored = readJson<Record<string, string>>(folder.secretsFile) ?? {};
+  let value = stored[logicalId];
+  if (value === undefined) {
+    const letters = Array.from({ length: PasswordLength }, () => alphabet[randomInt(alphabet.length)]);
+    value = JSON.stringify({
+      ...JSON.parse(SecretStringTemplate),
+      [GenerateStringKey]: letters.join(''),
+    });
+    writeJson(folder.secretsFile, { ...stored, [logicalId]: value });
+  }
+  // Without the stack's name, as CloudFormation does: the Data API limits ARNs to 100 characters.
+  const id = `secret:${logicalId}-${resourceHash(stack, logicalId).slice(0, 6)}`;
+  const secretArn = arn(stack, 'secretsmanager', id);
+  services.secrets.put({ arn: secretArn, name: logicalId, value, keyArn: KmsKeyId });
+  return { ref: secretArn, attributes: { Id: secretArn } };
+}
+
+export const secretsManagerResources: ResourceTypes<Context> = {
   // Generated passwords contain only letters and digits, which no `ExcludeCharacters` of ours excludes.
-  'AWS::SecretsManager::Secret': [
-    'Description GenerateSecretString KmsKeyId Tags',
-    ({ logicalId, properties }, { stack, folder, services }) => {
-      const { KmsKeyId, GenerateSecretString } = properties;
-      const { SecretStringTemplate, GenerateStringKey, PasswordLength = 32 } = GenerateSecretString;
-      const stored = readJson<Record<string, string>>(folder.secretsFile) ?? {};
-      let value = stored[logicalId];
-      if (value === undefined) {
-        const letters = Array.from({ length: PasswordLength }, () => alphabet[randomInt(alphabet.length)]);
-        value = JSON.stringify({
-          ...JSON.parse(SecretStringTemplate),
-          [GenerateStringKey]: letters.join(''),
-        });
-        writeJson(folder.secretsFile, { ...stored, [logicalId]: value });
-      }
-      // Without the stack's name, as CloudFormation does: the Data API limits ARNs to 100 characters.
-      const id = `secret:${logicalId}-${resourceHash(stack, logicalId).slice(0, 6)}`;
-      const secretArn = arn(stack, 'secretsmanager', id);
-      services.secrets.put({ arn: secretArn, name: logicalId, value, keyArn: KmsKeyId });
-      return { ref: secretArn, attributes: { Id: secretArn } };
-    },
-  ],
+  'AWS::SecretsManager::Secret': ['Description GenerateSecretString KmsKeyId Tags', createSecret],
   // The same secret, for resources that also depend on the cluster.
   'AWS::SecretsManager::SecretTargetAttachment': [
     'SecretId TargetId TargetType',

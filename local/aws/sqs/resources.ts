@@ -1,27 +1,40 @@
 import { arn, physicalName } from '../../assembly/manifest';
 import type { Permissions } from '../iam/permissions';
-import { placeholder, type ResourceTypes, type StackIdentity } from '../resource';
+import {
+  type LocalResource,
+  placeholder,
+  type ResourceRequest,
+  type ResourceTypes,
+  type StackIdentity,
+} from '../resource';
 import type { QueueServer } from './queues';
 
-export const sqsResources: ResourceTypes<{
+interface Context {
   readonly stack: StackIdentity;
   readonly permissions: Pick<Permissions, 'attachToResource'>;
   readonly services: { readonly queues: Pick<QueueServer, 'createQueue'> };
-}> = {
+}
+
+function createQueue(
+  { logicalId, properties }: ResourceRequest,
+  { stack, services }: Context,
+): LocalResource {
+  const name = physicalName(stack, logicalId);
+  const { Tags: _, SqsManagedSseEnabled: __, ...attributes } = properties;
+  const texts = Object.entries(attributes).map(([attribute, value]) => [
+    attribute,
+    typeof value === 'object' ? JSON.stringify(value) : String(value),
+  ]);
+  const options = { name, region: stack.region, attributes: Object.fromEntries(texts) };
+  const { url, arn } = services.queues.createQueue(options);
+  return { ref: url, attributes: { Arn: arn, QueueName: name, QueueUrl: url } };
+}
+
+export const sqsResources: ResourceTypes<Context> = {
   // Not encrypted: queues are not stored.
   'AWS::SQS::Queue': [
     'MaximumMessageSize MessageRetentionPeriod RedrivePolicy SqsManagedSseEnabled Tags VisibilityTimeout',
-    ({ logicalId, properties }, { stack, services }) => {
-      const name = physicalName(stack, logicalId);
-      const { Tags: _, SqsManagedSseEnabled: __, ...attributes } = properties;
-      const texts = Object.entries(attributes).map(([attribute, value]) => [
-        attribute,
-        typeof value === 'object' ? JSON.stringify(value) : String(value),
-      ]);
-      const options = { name, region: stack.region, attributes: Object.fromEntries(texts) };
-      const { url, arn } = services.queues.createQueue(options);
-      return { ref: url, attributes: { Arn: arn, QueueName: name, QueueUrl: url } };
-    },
+    createQueue,
   ],
   'AWS::SQS::QueuePolicy': [
     'PolicyDocument Queues',
