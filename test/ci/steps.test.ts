@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type Account,
@@ -49,75 +49,52 @@ it('applies exactly what was planned, and nothing when planning failed', async (
   const digest = async (DIGEST = '') =>
     (await checkout.step('bash .ci/digest-plan "$DIGEST"', { DIGEST })).exitCode;
   expect([await digest(planned), await digest(), await digest('0'.repeat(64))]).toEqual([0, 1, 1]);
-  for (const file of [
-    'cdk.out/asset.1/.hidden',
-    'cdk.out/manifest.json',
-    'plan/plan.json',
-    'plan/plan.md',
-    'plan/new',
-  ]) {
-    const path = join(checkout.folder, file);
-    const text = existsSync(path) ? checkout.read(file) : undefined;
+  for (const file of ['cdk.out/asset.1/.hidden', 'cdk.out/manifest.json', 'plan/plan.json', 'plan/plan.md']) {
+    const text = checkout.read(file);
     checkout.write(file, 'other');
-    expect({ file, exitCode: await digest(planned) }).toEqual({ file, exitCode: 1 });
-    if (text === undefined) rmSync(path);
-    else checkout.write(file, text);
+    expect([file, await digest(planned)]).toEqual([file, 1]);
+    checkout.write(file, text);
   }
   expect(await digest(planned)).toBe(0);
+  checkout.write('plan/new', '');
+  expect(await digest(planned)).toBe(1);
 });
 
-it.each([
-  [
-    'bash .ci/summarize bash .ci/deploy-stack cdk.out "$STACK"',
-    'npx',
-    'cdk deploy --app cdk.out --exclusively .* WalletEu',
-  ],
-  [
-    'bash .ci/summarize npm run -s wallet -- preflight --environment "$ENVIRONMENT" --stack "$STACK" --assembly cdk.out',
-    ...['npm', 'preflight --environment NAME --stack WalletEu --assembly cdk.out'],
-  ],
-  [
-    'bash .ci/run-wallet "$ENVIRONMENT" origin-status',
-    'npm',
-    'origin-status --environment NAME --outputs FILE',
-  ],
-  [
-    'bash .ci/run-wallet "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --dry-run',
-    ...['npm', 'move-origin --environment NAME --outputs FILE --zone 2 --reserve --dry-run'],
-  ],
-  [
-    'bash .ci/run-wallet "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --yes',
-    ...['npm', 'move-origin --environment NAME --outputs FILE --zone 2 --reserve --yes'],
-  ],
-  [
-    'npm run -s wallet -- plan --stack "$STACK" --verify plan/plan.json',
-    'npm',
-    'plan --stack WalletEu --verify plan/plan.json',
-  ],
-  [
-    'head --bytes 65000 diff.md | gh pr comment "$PULL_REQUEST" --edit-last --create-if-none --body-file -',
-    ...['gh', 'pr comment 7 --edit-last --create-if-none --body-file -'],
-  ],
-])('%s calls %s %s, shows what it prints, and fails with it', async (command, program, args) => {
-  const checkout = workspace();
-  checkout.write('diff.md', '## Diff');
-  const inputs = { ...variables, ZONE: '2', RESERVE: '--reserve', PULL_REQUEST: '7' };
-  for (const status of [0, 3]) {
-    checkout.write('calls', '');
-    checkout.stub(
-      program,
-      `cat >received; echo "$@" >> calls; echo printed; [[ "$*" == *" outputs "* ]] || exit ${status}`,
-    );
-    const { exitCode, summary } = await checkout.step(command, inputs);
-    expect(exitCode).toBe(status);
-    const called = checkout
-      .read('calls')
-      .replace(/(?<=--outputs )\S+/, 'FILE')
-      .replace(`--environment ${variables.ENVIRONMENT} `, '--environment NAME ');
-    expect(called).toMatch(new RegExp(`^(run -s wallet -- )?${args}$`, 'm'));
-    if (command.startsWith('bash')) expect(summary).toBe('```\nprinted\n```\n'.repeat(status === 0 ? 1 : 2));
-  }
-});
+/** Steps, and the call that each makes. */
+const calls = {
+  'bash .ci/summarize bash .ci/deploy-stack cdk.out "$STACK"':
+    'npx cdk deploy --app cdk.out --exclusively .* WalletEu',
+  'bash .ci/summarize npm run -s wallet -- preflight --environment "$ENVIRONMENT" --stack "$STACK" --assembly cdk.out':
+    'npm run -s wallet -- preflight --environment eu --stack WalletEu --assembly cdk.out',
+  'bash .ci/run-wallet "$ENVIRONMENT" origin-status':
+    'npm run -s wallet -- origin-status --environment eu --outputs \\S+',
+  'bash .ci/run-wallet "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --dry-run':
+    'npm run -s wallet -- move-origin --environment eu --outputs \\S+ --zone 2 --reserve --dry-run',
+  'bash .ci/run-wallet "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --yes':
+    'npm run -s wallet -- move-origin --environment eu --outputs \\S+ --zone 2 --reserve --yes',
+  'npm run -s wallet -- plan --stack "$STACK" --verify plan/plan.json':
+    'npm run -s wallet -- plan --stack WalletEu --verify plan/plan.json',
+  'head --bytes 65000 diff.md | gh pr comment "$PULL_REQUEST" --edit-last --create-if-none --body-file -':
+    'gh pr comment 7 --edit-last --create-if-none --body-file -',
+};
+it.each(Object.entries(calls))(
+  '%s shows what it prints, and fails with its call %s',
+  async (command, call) => {
+    const checkout = workspace();
+    const inputs = { ...variables, ZONE: '2', RESERVE: '--reserve', PULL_REQUEST: '7' };
+    const stub =
+      'cat >received; echo "$(basename "$0") $*" >>calls; echo printed; [[ "$*" == *" outputs "* ]] || exit "$STATUS"';
+    checkout.write('diff.md', '## Diff');
+    for (const program of ['npx', 'npm', 'gh']) checkout.stub(program, stub);
+    for (const STATUS of ['0', '3']) {
+      const { exitCode, summary } = await checkout.step(command, { ...inputs, STATUS });
+      expect(String(exitCode)).toBe(STATUS);
+      expect(checkout.read('calls').trim().split('\n').at(-1)).toMatch(new RegExp(`^${call}$`));
+      if (command.startsWith('bash'))
+        expect(summary).toBe('```\nprinted\n```\n'.repeat(STATUS === '0' ? 1 : 2));
+    }
+  },
+);
 
 it('stores the template that a deployment replaces, if any', async () => {
   const checkout = workspace();
@@ -182,57 +159,39 @@ it.each([
   expect(outcome).toMatchObject({ exitCode: 0, summary: expect.stringContaining(sentence) });
 });
 
-describe('drift', () => {
-  const drift = () =>
-    workspace().step('node --require tsx/cjs .ci/detect-drift.ts "$ENVIRONMENT"', inAccount());
-  const modified = {
-    LogicalResourceId: 'Queue',
-    ResourceType: 'AWS::SQS::Queue',
-    StackResourceDriftStatus: 'MODIFIED',
-    PropertyDifferences: [{ PropertyPath: '/KmsMasterKeyId', ExpectedValue: 'a', ActualValue: 'b' }],
-  };
-
-  /** @param statuses of the detection, in order; the last one stays */
-  function answer(drifts: readonly object[], ...statuses: object[]): void {
-    account.answer({
-      'cloudformation:DescribeStacks': (call) => {
-        const replies = call.input.StackName === variables.STACK ? withStacks() : withoutStacks;
-        return replies['cloudformation:DescribeStacks']?.(call) ?? result({});
-      },
-      'cloudformation:DetectStackDrift': () => result({ StackDriftDetectionId: 'id' }),
-      'cloudformation:DescribeStackDriftDetectionStatus': () =>
-        result(statuses.length > 1 ? statuses.shift() : statuses[0]),
-      'cloudformation:DescribeStackResourceDrifts': () => result({ StackResourceDrifts: drifts }),
-    });
-  }
-
-  it('is waited for, and shown with expected and actual values', async () => {
-    answer(
-      [modified],
-      { DetectionStatus: 'DETECTION_IN_PROGRESS' },
-      { DetectionStatus: 'DETECTION_COMPLETE' },
-    );
-    const { exitCode, summary } = await drift();
-    expect(exitCode).toBe(1);
-    expect(summary).toContain('**WalletEu has drifted:**');
-    expect(summary).toContain('- Queue (AWS::SQS::Queue) is modified; /KmsMasterKeyId is b instead of a');
-    expect(summary).toContain('Skipped WalletEuStandby: it is not deployed.');
-    expect(account.calls.filter(({ action }) => action === 'DescribeStackDriftDetectionStatus')).toHaveLength(
-      2,
-    );
+const modified = {
+  LogicalResourceId: 'Queue',
+  ResourceType: 'AWS::SQS::Queue',
+  StackResourceDriftStatus: 'MODIFIED',
+  PropertyDifferences: [{ PropertyPath: '/KmsMasterKeyId', ExpectedValue: 'a', ActualValue: 'b' }],
+};
+const [running, complete] = ['IN_PROGRESS', 'COMPLETE'].map((status) => ({
+  DetectionStatus: `DETECTION_${status}`,
+}));
+const denied = { DetectionStatus: 'DETECTION_FAILED', DetectionStatusReason: 'Denied' };
+it.each([
+  [
+    1,
+    '- Queue (AWS::SQS::Queue) is modified; /KmsMasterKeyId is b instead of a',
+    [modified],
+    [running, complete],
+  ],
+  [0, 'WalletEu has no drift.', [], [complete]],
+  [1, 'The detection failed: Denied.', [], [denied]],
+])('detection of drift exits with %d: %s', async (exitCode, sentence, StackResourceDrifts, statuses) => {
+  account.answer({
+    'cloudformation:DescribeStacks': (call) => {
+      const replies = call.input.StackName === variables.STACK ? withStacks() : withoutStacks;
+      return replies['cloudformation:DescribeStacks']?.(call) ?? result({});
+    },
+    'cloudformation:DetectStackDrift': () => result({ StackDriftDetectionId: 'id' }),
+    'cloudformation:DescribeStackDriftDetectionStatus': () => result(statuses.shift()),
+    'cloudformation:DescribeStackResourceDrifts': () => result({ StackResourceDrifts }),
   });
-
-  it.each<[number, string, object]>([
-    [0, 'WalletEu has no drift.', { DetectionStatus: 'DETECTION_COMPLETE' }],
-    [
-      1,
-      'The detection failed: Denied.',
-      { DetectionStatus: 'DETECTION_FAILED', DetectionStatusReason: 'Denied' },
-    ],
-  ])('exits with %d: %s', async (exitCode, sentence, status) => {
-    answer([], status);
-    expect(await drift()).toMatchObject({ exitCode, summary: expect.stringContaining(sentence) });
-  });
+  const command = 'node --require tsx/cjs .ci/detect-drift.ts "$ENVIRONMENT"';
+  const outcome = await workspace().step(command, inAccount());
+  expect(outcome).toMatchObject({ exitCode, summary: expect.stringContaining(sentence) });
+  expect(outcome.summary).toContain('Skipped WalletEuStandby: it is not deployed.');
 });
 
 it.each([

@@ -125,13 +125,13 @@ it('the longest move of the origin fits into its job and the session of its role
   });
 });
 
-/** The checks: what `.ci/run` and the workflows run, and the tests of `.ci`. */
 const textsIn = (folder: string) =>
   readdirSync(join(projectRoot, folder)).map((name) => ({
     name,
     text: readFileSync(join(projectRoot, folder, name), 'utf8'),
   }));
 const ciScripts = textsIn('.ci');
+/** The tests of `.ci`. */
 const ciTests = [...textsIn('test/ci'), ...textsIn('test/tools')].filter(
   ({ name }) => name !== 'workflows.test.ts',
 );
