@@ -173,7 +173,7 @@ it('a test runs every script of .ci, or a script that is run', () => {
 });
 
 /** Each with its options, such as `wallet -- plan --stack` or `.ci/run-wallet "$ENVIRONMENT" move-origin --zone`. */
-const walletCommand = /(?:wallet -- |\.ci\/operate \S+ )([\w-]+)/;
+const walletCommand = /(?:wallet -- |\.ci\/run-wallet \S+ )([\w-]+)/;
 
 it.each(commands.filter((command) => walletCommand.test(command)))('%s has known options', (command) => {
   const [called, name = ''] = walletCommand.exec(command) ?? [];
