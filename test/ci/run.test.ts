@@ -63,18 +63,13 @@ it('lints the templates of the environments, a developer copy, the account stack
   expect(called).toEqual(expect.arrayContaining(['actionlint ', 'zizmor --offline --quiet .github']));
 });
 
-it.each(['cfn-lint', 'actionlint', 'zizmor'])(
-  'installs %s in its pinned version if it is missing',
-  (linter) => {
-    const python = `mkdir -p "$3/bin"; printf '#!/bin/sh\\necho ${linter} ${pinned(linter)}' >"$3/bin/${linter}"; echo exit >"$3/bin/pip"`;
-    const chmod = `for each in "$3/bin/"*; do /bin/chmod +x "$each"; done`;
-    const installed = run({ [linter]: 'echo 0.0.1', python3: `${python}; ${chmod}` });
-    expect(installed).toMatchObject({
-      status: 0,
-      printed: expect.not.stringContaining(`Skipped: ${linter}`),
-    });
-  },
-);
+it('installs a linter that is missing in its pinned version', () => {
+  const linter = `printf '#!/bin/sh\\necho actionlint ${pinned('actionlint')}' >"$3/bin/actionlint"`;
+  const python3 = `mkdir -p "$3/bin"; ${linter}; echo exit >"$3/bin/pip"; /bin/chmod +x "$3/bin/"*`;
+  const { status, printed } = run({ actionlint: 'echo 0.0.1', python3 });
+  expect(status).toBe(0);
+  expect(printed).not.toContain('Skipped: actionlint');
+});
 
 it.each([
   ['', 0],

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseEvent } from '../../domain/event';
 import { readAccountSettings } from '../../lib/account/settings';
 import { developerEnvironment, environments, stacksOf } from '../../lib/environments';
@@ -9,7 +7,7 @@ import { writeAssembly } from '../cli/assembly';
 import { readDocuments } from '../support/documents';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
-import { flagsOf, runWallet, walletCommands, writeOutputs } from '../support/wallet-command';
+import { runWallet, walletCommands, writeOutputs } from '../support/wallet-command';
 
 const documents = readDocuments();
 const page = (name: string) => documents.find(({ path }) => path === `docs/${name}.md`)?.text ?? '';
@@ -18,10 +16,21 @@ const text = current.map((document) => document.text).join('\n');
 
 const commands = new Set(text.match(/(?<=\.\/wallet )[a-z][^`\n#]*/g));
 
-it.each([...commands])('./wallet %s', (command) => {
+/** The options of a command. */
+function lookUp(command: string) {
   const [, first = '', second = ''] = /^([a-z-]+)(?: ([a-z-]+))?/.exec(command) ?? [];
-  const flags = flagsOf(`${first} ${second}`) ?? flagsOf(first) ?? flagsOf(`local ${first}`);
-  expect(flags).toEqual(expect.arrayContaining(command.match(/(?<=\s)--[a-z-]+/g) ?? []));
+  const paths = [`${first} ${second}`, first, `local ${first}`];
+  const [, found] = walletCommands.find(([path]) => paths.includes(path)) ?? [];
+  if (!found) throw new Error(`There is no command "${command}".`);
+  return found.options;
+}
+
+it('every command has the options that a document gives it', () => {
+  for (const command of commands) {
+    const flags = lookUp(command).map(({ long }) => long);
+    const given = command.match(/(?<=\s)--[a-z-]+/g) ?? [];
+    expect([command, given.filter((flag) => !flags.includes(flag))]).toEqual([command, []]);
+  }
 });
 
 describe('up to its first call', () => {
@@ -40,16 +49,12 @@ describe('up to its first call', () => {
     [/--zone N\b/g, '--zone 1'],
     [/(--(outputs|write)|>) \S+\.json/g, ''],
   ];
-  const mandatory = (words: readonly string[]) =>
-    walletCommands
-      .find(([path]) => words.join(' ').startsWith(path))?.[1]
-      .options.some((each) => each.mandatory);
-
   // A mention of a command is not a call of it, and `receive` waits for requests.
-  const complete = [...commands].filter((command) => {
-    const words = command.trim().split(' ');
-    return !command.includes('local receive') && (command.includes(' --') || !mandatory(words));
-  });
+  const complete = [...commands].filter(
+    (command) =>
+      !command.includes('local receive') &&
+      (command.includes(' --') || !lookUp(command).some(({ mandatory }) => mandatory)),
+  );
   it.each(complete)('./wallet %s', async (command) => {
     account().answer({});
     const all = Object.fromEntries(stacks.map(({ stackId }) => [stackId, output(account().url)]));
@@ -63,25 +68,14 @@ describe('up to its first call', () => {
     );
     const text = placeholders.reduce((so, [pattern, value]) => so.replace(pattern, value), command);
     const words = (text.match(/'[^']*'|[^\s']+/g) ?? []).map((word) => word.replace(/^'|'$/g, ''));
-    const flags =
-      flagsOf(words.slice(0, 2).join(' ')) ?? flagsOf(words[0] ?? '') ?? flagsOf(`local ${words[0]}`);
-    if (flags?.includes('--outputs')) words.push('--outputs', outputs);
-    if (flags?.includes('--assembly')) words.push('--assembly', folder());
+    const flags = lookUp(command).map(({ long }) => long);
+    if (flags.includes('--outputs')) words.push('--outputs', outputs);
+    if (flags.includes('--assembly')) words.push('--assembly', folder());
     const { exitCode, stderr } = await runWallet(words);
     // AWS refuses the call.
     const called = account().calls.length > 0;
     expect({ stderr, works: exitCode === 0 || (exitCode === 1 && called) }).toEqual({ stderr, works: true });
   });
-});
-
-it('Git ignores the files that documented commands write', () => {
-  const written = Array.from(
-    text.matchAll(/(?:\s>|--write|--outputs-file) ([\w-]+\.(?:json|sql))\b/g),
-    ([, file]) => `/${file}`,
-  );
-  expect(written).toContain('/outputs.json');
-  const ignored = readFileSync(join(__dirname, '../../.gitignore'), 'utf8').split('\n');
-  expect(ignored).toEqual(expect.arrayContaining(written));
 });
 
 it('deploying.md passes the account stack the settings that it reads', () => {
