@@ -60,18 +60,15 @@ it('applies exactly what was planned, and nothing when planning failed', async (
   expect(await digest(planned)).toBe(1);
 });
 
+const ofEnvironment = `--environment ${variables.ENVIRONMENT}`;
 /** Steps, and the call that each makes. */
 const calls = {
   'bash .ci/summarize bash .ci/deploy-stack cdk.out "$STACK"':
     'npx cdk deploy --app cdk.out --exclusively .* WalletEu',
-  'bash .ci/summarize npm run -s wallet -- preflight --environment "$ENVIRONMENT" --stack "$STACK" --assembly cdk.out':
-    'npm run -s wallet -- preflight --environment eu --stack WalletEu --assembly cdk.out',
-  'bash .ci/run-wallet "$ENVIRONMENT" origin-status':
-    'npm run -s wallet -- origin-status --environment eu --outputs \\S+',
-  'bash .ci/run-wallet "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --dry-run':
-    'npm run -s wallet -- move-origin --environment eu --outputs \\S+ --zone 2 --reserve --dry-run',
-  'bash .ci/run-wallet "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --yes':
-    'npm run -s wallet -- move-origin --environment eu --outputs \\S+ --zone 2 --reserve --yes',
+  'bash .ci/summarize npm run -s wallet -- preflight --environment "$ENVIRONMENT" --stack "$STACK" --assembly cdk.out': `npm run -s wallet -- preflight ${ofEnvironment} --stack WalletEu --assembly cdk.out`,
+  'bash .ci/run-wallet "$ENVIRONMENT" origin-status': `npm run -s wallet -- origin-status ${ofEnvironment} --outputs \\S+`,
+  'bash .ci/run-wallet "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --dry-run': `npm run -s wallet -- move-origin ${ofEnvironment} --outputs \\S+ --zone 2 --reserve --dry-run`,
+  'bash .ci/run-wallet "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --yes': `npm run -s wallet -- move-origin ${ofEnvironment} --outputs \\S+ --zone 2 --reserve --yes`,
   'npm run -s wallet -- plan --stack "$STACK" --verify plan/plan.json':
     'npm run -s wallet -- plan --stack WalletEu --verify plan/plan.json',
   'head --bytes 65000 diff.md | gh pr comment "$PULL_REQUEST" --edit-last --create-if-none --body-file -':
