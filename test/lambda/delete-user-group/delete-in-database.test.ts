@@ -71,7 +71,6 @@ it('permits a service account, and a caller with the permission through the very
 
 it.each([
   ['is an end user, but an employee in the token', `update identities set kind = 'EndUser'`],
-  ['is a service account, but an employee in the token', `update identities set kind = 'ServiceAccount'`],
   ['is deactivated', 'update identities set active = false'],
   ['holds a permission for other operations', `update permissions set operations = array['Auth:Read']`],
   [
@@ -104,19 +103,18 @@ it('reports a replayed user action, even after the purge or by another identity'
 });
 
 it.each<[string, (first: UserGroupDeletion) => Changes, object]>([
-  ['delete one group once', () => ({}), { deleted: 1, user_group_not_found: 199 }],
+  ['delete one group once', () => ({}), { deleted: 1, user_group_not_found: 49 }],
   [
     'use one user action once',
     ({ userAction }) => ({ userAction }),
-    { deleted: 1, user_action_replayed: 199 },
+    { deleted: 1, user_action_replayed: 49 },
   ],
-  ['report one outcome of the same request', (first) => first, { deleted: 200 }],
-])('200 concurrent deletions %s', async (_, changes, expected) => {
-  const instances = Array.from({ length: 20 }, () => deleteInDatabase(region.as('delete_user_group')));
+  ['report one outcome of the same request', (first) => first, { deleted: 50 }],
+])('50 concurrent deletions %s', async (_, changes, expected) => {
   const first = deletion();
-  const requests = Array.from({ length: 10 }, () => instances.map((port) => port(deletion(changes(first)))));
+  const requests = Array.from({ length: 50 }, () => deleteUserGroup(deletion(changes(first))));
   const counts: Record<string, number> = {};
-  for (const outcome of await Promise.all(requests.flat())) {
+  for (const outcome of await Promise.all(requests)) {
     const name = outcome.ok ? outcome.value : outcome.error.reason;
     counts[name] = (counts[name] ?? 0) + 1;
   }

@@ -1,7 +1,87 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fail, ok, type Result } from '../../../domain/result';
+import type { Database, TransactionalDatabase } from '../../../lambda/database/database';
+import { migrations } from '../../../lambda/database/migrations';
 import { awaitDatabase, createHandler, SecretUnreadable } from '../../../lambda/migrate-schema/handler';
-import type { MigrationFailed } from '../../../lambda/migrate-schema/migrate-schema';
+import { type MigrationFailed, migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
 import { recordLog } from '../../support/log';
+import { type RegionDatabase, startRegionDatabase } from '../../support/region-database';
+
+it('the list contains every file of the folder, in order', () => {
+  const files = readdirSync(join(__dirname, '../../../lambda/database/migrations'));
+  const names = files.filter((name) => name.endsWith('.sql')).map((name) => name.slice(0, -'.sql'.length));
+  expect(migrations.map(({ name }) => name)).toEqual(names.sort());
+});
+
+let region: RegionDatabase;
+beforeAll(async () => {
+  region = await startRegionDatabase('data-api');
+  await region.query`create role rds_iam`;
+});
+afterAll(() => region.stop());
+beforeEach(async () => {
+  await region.query`drop schema public cascade`;
+  await region.query`create schema public`;
+});
+
+const first = { name: '0001-first', text: 'create table first (id int primary key);' };
+const second = { name: '0002-second', text: 'create table second (id int); insert into second values (1);' };
+const broken = { name: '0002-broken', text: 'create table half (id int);\ninsert into nowhere values (1);' };
+const migrate = (...files: (typeof first)[]) => migrateSchema(region.owner, files, []);
+const tables = async () => {
+  const found = await region.query`
+    select tablename::text from pg_tables where schemaname = 'public' order by 1`;
+  return found.map(({ tablename }) => tablename);
+};
+
+it('applies each new file once, nothing to a newer database, and no edited file', async () => {
+  expect(await migrate(first)).toEqual(ok(['0001-first']));
+  expect(await migrate(first, second)).toEqual(ok(['0002-second']));
+  expect(await migrate(first)).toEqual(ok([]));
+  expect(await tables()).toEqual(['first', 'schema_migrations', 'second']);
+  const edited = { ...first, text: `${first.text} ` };
+  expect(await migrate(edited)).toEqual(fail({ kind: 'edited', migration: '0001-first' }));
+});
+
+it('rolls back only the failing file, and reports its name and the reason', async () => {
+  const error = { kind: 'refused', migration: '0002-broken', sqlState: '42P01' };
+  const message = expect.stringContaining('nowhere');
+  expect(await migrate(first, broken)).toEqual(fail({ ...error, message }));
+  expect(await tables()).toEqual(['first', 'schema_migrations']);
+  const mended = { ...broken, text: 'create table half (id int);' };
+  expect(await migrate(first, mended)).toEqual(ok(['0002-broken']));
+});
+
+it('applies a file once when two migrations run at the same time', async () => {
+  const outcomes = await Promise.all([migrate(first, second), migrate(first, second)]);
+  const applied = outcomes.flatMap<unknown>((outcome) => (outcome.ok ? outcome.value : [outcome.error]));
+  expect(applied.sort()).toEqual(['0001-first', '0002-second']);
+});
+
+it.each(['timeout', 'sql_state_57014'])('reports a file that ended with %s as too slow', async (reason) => {
+  const slow = fail({ kind: 'database_unavailable', reason } as const);
+  const execute: Database['execute'] = async ({ text: [text] }) =>
+    text?.includes(second.text) ? slow : ok([]);
+  const owner: TransactionalDatabase = { execute, transaction: (work) => work({ execute }) };
+  const outcome = await migrateSchema(owner, [first, second], []);
+  expect(outcome).toEqual(fail({ kind: 'timed_out', migration: '0002-second' }));
+});
+
+it('switches a role between tokens and passwords, with the timeouts of each', async () => {
+  const switchTo = async (role: { readonly password?: string }) => {
+    expect(await migrateSchema(region.owner, [], [{ name: 'reader', ...role }])).toEqual(ok([]));
+    return region.query`
+      select pg_has_role('reader', 'rds_iam', 'member') as iam, array_to_string(rolconfig, ' ') as settings
+      from pg_roles where rolname = 'reader'`;
+  };
+  const timeouts = 'statement_timeout=7s idle_in_transaction_session_timeout=10s';
+  const withTokens = [{ iam: true, settings: `${timeouts} idle_session_timeout=10min` }];
+  expect(await switchTo({})).toEqual(withTokens);
+  // The Data API's pool would reuse a closed session.
+  expect(await switchTo({ password: "it's %I ; --" })).toEqual([{ iam: false, settings: timeouts }]);
+  expect(await switchTo({})).toEqual(withTokens);
+});
 
 const unavailable = fail({ kind: 'database_unavailable', reason: 'connection_lost' } as const);
 const named = (name: string) => Object.assign(new Error('not yet'), { name });

@@ -1,0 +1,97 @@
+import { parseEvent } from '../../domain/event';
+import { probe } from '../../domain/probe';
+import { fail, ok } from '../../domain/result';
+import type { Database } from '../../lambda/database/database';
+import { createHandler as createProbe } from '../../lambda/probe-webhooks/handler';
+import { createHandler as createPurge, timeout } from '../../lambda/purge-expired/handler';
+import { recordLog } from '../support/log';
+import { useMigratedDatabase } from '../support/region-database';
+
+const log = recordLog();
+const region = useMigratedDatabase();
+beforeEach(() => log.clear());
+const purge = (database: Database, batchSize: number, now = Date.now) =>
+  createPurge({ database, log, now, batchSize })(undefined);
+
+it('the purge deletes any number of attempts after 31 days, events after 14, and used user actions an hour after they expire', async () => {
+  await region.query`
+    with attempt as (
+      insert into webhook_attempts
+        (event_id, webhook_id, delivery_id, attempted_at, duration_ms, status, outcome, reason)
+      select 'ev-1', 'wh-1', 'msg_1', now() - age, 1, 200, 'delivered', 'ok'
+      from (values (interval '31 days 1 second', 25), ('30 days 23 hours', 2)) attempt (age, number),
+        generate_series(1, number)
+    ), event as (
+      insert into webhook_events (event_id, organization_id, kind, accepted_at, body)
+      values ('old', 'or-1', 'wallet.created', now() - interval '14 days 1 second', '{}'),
+        ('young', 'or-1', 'wallet.created', now() - interval '13 days 23 hours', '{}')
+    )
+    insert into used_user_actions (user_action_id, organization_id, identity_id, request_id, expires_at)
+    values ('expired', 'or-1', 'us-1', 'request-1', now() - interval '61 minutes'),
+      ('just expired', 'or-1', 'us-1', 'request-1', now() - interval '59 minutes')`;
+  await purge(region.as('purge_expired'), 10);
+  const left = await region.query`
+    select (select string_agg(event_id, ' ') from webhook_events) as events,
+      (select count(*)::integer from webhook_attempts) as attempts,
+      (select string_agg(user_action_id, ' ') from used_user_actions) as actions`;
+  expect(left).toEqual([{ events: 'young', attempts: 2, actions: 'just expired' }]);
+  expect(log.lines).toMatchObject([{ webhookAttempts: 25, webhookEvents: 1, usedUserActions: 1 }]);
+});
+
+it('the purge deletes from each table in turn, and stops at its deadline', async () => {
+  let time = 0;
+  const execute = async () => {
+    time += timeout / 8;
+    return ok([{ deleted: 1 }]);
+  };
+  await purge({ execute }, 1, () => time);
+  expect(log.lines).toMatchObject([{ webhookAttempts: 3, webhookEvents: 3, usedUserActions: 3 }]);
+});
+
+const checkUrl = 'https://api.customer.com/webhook-origins/check';
+
+function probeOnce(database: Database = region.as('probe_webhooks')) {
+  const sent: string[] = [];
+  const events = {
+    async send(messages: readonly { readonly body: string }[]) {
+      sent.push(...messages.map(({ body }) => body));
+      return ok(null);
+    },
+    hide: async () => ok(null),
+  };
+  return createProbe({ database, events, checkUrl, log })({}).then(() => sent);
+}
+const find = () => region.query`
+  select organization_id, webhook_id, url, kinds::text as kinds, enabled, secret_version, ephemeral
+  from webhooks join organizations using (organization_id)`;
+
+const expected = {
+  ...{ organization_id: probe.organizationId, webhook_id: probe.webhookId, kinds: `{${probe.kind}}` },
+  ...{ url: `${checkUrl}/${probe.webhookId}`, enabled: true, secret_version: 1, ephemeral: false },
+};
+
+it('the probe makes its webhook, and puts it right whatever was done to it', async () => {
+  await Promise.all([probeOnce(), probeOnce()]);
+  expect(await find()).toEqual([expected]);
+  await region.query`
+    update webhooks set url = 'https://hooks.customer.com/', kinds = null, secret_version = 2, rotated_at = now(),
+      enabled = false, disabled_reason = 'operator', disabled_at = now()`;
+  await probeOnce();
+  expect(await find()).toEqual([expected]);
+  await region.query`delete from webhooks`;
+  await probeOnce();
+  expect(await find()).toEqual([expected]);
+});
+
+it('the probe sends one event for its webhook alone, of a new id each time', async () => {
+  const [[first = ''], [second = '']] = [await probeOnce(), await probeOnce()];
+  const event = parseEvent(first);
+  expect(event).toMatchObject(ok({ organizationId: probe.organizationId, kind: probe.kind }));
+  expect(parseEvent(second)).not.toMatchObject({ value: { id: Object(event).value.id } });
+});
+
+it('both fail while the database is unavailable, and the probe sends nothing', async () => {
+  const execute = async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
+  await expect(probeOnce({ execute })).rejects.toThrow('The database is unavailable: timeout.');
+  await expect(purge({ execute }, 1)).rejects.toThrow('not available: timeout');
+});
