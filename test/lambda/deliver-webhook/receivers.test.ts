@@ -311,13 +311,13 @@ it('an idle connection is closed, without settings before receivers close it aft
   expect(setTimeout.mock.calls.map(([milliseconds]) => milliseconds)).toContain(4_000);
   setTimeout.mockRestore();
   await client({ idleTimeout: 50 })(port);
-  await eventually(() => seen.closed === 1, 20);
+  await eventually(() => seen.closed > 0, 20);
 });
 
 it('webhooks never share a connection; the least recently used is closed when more than 200 are open', async () => {
   const { port, seen } = await startCounting(bodyOf(2), startTcp);
   // Without TLS, which costs more than the rest.
-  const { post } = createReceivers({ allowLocal: true });
+  const { post } = createReceivers({ allowLocal: true, idleTimeout: 60_000 });
   const url = `http://127.0.0.1:${port}/in`;
   const send = (webhookId: string) => post({ webhookId, url, headers: {}, body: '{}' });
   for (let number = 0; number < 200; number++) await send(`wh-${number}`);
