@@ -1,5 +1,10 @@
 import { fail, ok, type Result } from '../../domain/result';
 import { StatementRefused, sql } from '../../lambda/database/database';
+import { createDirectDatabase } from '../../lambda/database/direct';
+import { startDatabaseEndpoint } from '../../local/aws/rds/endpoint';
+import { createAuthority } from '../support/certificates';
+import { sharedInRun } from '../support/once-per-run';
+import type { TestPostgres } from '../support/postgres';
 import { type RegionDatabase, startRegionDatabase } from '../support/region-database';
 
 describe.each(['data-api', 'direct'] as const)('a database with %s access', (access) => {
@@ -83,4 +88,29 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
     ).toEqual(fail({ kind: 'database_unavailable', reason }));
     expect(await run`select last_value::int as calls from calls`).toEqual(ok([{ calls: 1 }]));
   });
+});
+
+it('direct access trusts only the configured root certificates, not those of another region', async () => {
+  const postgres = await sharedInRun<TestPostgres>('postgres');
+  const [authority, elsewhere] = [await createAuthority(), await createAuthority()];
+  const endpoint = await startDatabaseEndpoint({
+    postgres,
+    certificate: await authority.issue({ name: 'localhost' }),
+    region: 'me-central-1',
+    findAccessKey: () => undefined,
+  });
+  const { host, port } = endpoint;
+  const [trusting, distrusting] = [authority, elsewhere].map(({ cert: certificateAuthorities }) =>
+    createDirectDatabase({
+      ...{ host, port, database: 'postgres', user: postgres.superuser, certificateAuthorities },
+      password: () => postgres.password,
+    }),
+  );
+  try {
+    expect(await trusting?.execute(sql`select 1 as one`)).toEqual({ ok: true, value: [{ one: 1 }] });
+    await expect(distrusting?.execute(sql`select 1`)).rejects.toThrow(/certificate/);
+  } finally {
+    await Promise.all([trusting?.close(), distrusting?.close()]);
+    await endpoint.close();
+  }
 });

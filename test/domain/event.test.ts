@@ -24,16 +24,13 @@ it.each(Object.keys(event))('refuses an event without %s, naming it', (name) => 
   expect(parseEvent(JSON.stringify(rest))).toEqual({ ok: false, error: `The event lacks: ${name}.` });
 });
 
-// Lengths and types are compared with the documented schema in test/contract/webhooks.test.ts.
+// Lengths, types and times that do not exist are compared with the documented schema in test/contract/webhooks.test.ts.
 it.each([
   ['an unknown field, which would be signed too', { more: 1 }, 'fields other than'],
   ['a full stop in the id, which delimits the signed text', { id: 'ev.1' }, '"id" must be'],
   ['a line break in the id, which is a header', { id: 'ev-1\n' }, '"id" must be'],
   ['the id of something else', { organizationId: 'ug-aaaaa-bbbbb-cccccccccccccc' }, '"organizationId" must'],
   ['a line break in the kind', { kind: 'wallet.created\n' }, '"kind" must be'],
-  ['a month that does not exist', { date: '2026-13-20T12:00:00Z' }, '"date" must be'],
-  ['a day that does not exist', { date: '2026-02-30T12:00:00Z' }, '"date" must be'],
-  ['an hour that does not exist', { date: '2026-11-20T24:00:00Z' }, '"date" must be'],
   ['a date without its zone', { date: '2026-11-20T12:00:00' }, '"date" must be'],
 ])('refuses %s', (_name, change, reason) => {
   const error = expect.stringContaining(reason);
