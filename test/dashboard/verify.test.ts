@@ -8,7 +8,7 @@ const names = ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'];
 const now = Date.UTC(2026, 10, 20, 12);
 const timestamp = now / 1000 - 60;
 const [key, older] = [randomBytes(32), randomBytes(32)];
-const secret = secretText(key);
+const [secret, otherSecret] = [secretText(key), secretText(older)];
 const id = 'msg_1';
 const body = '{"id":"evt_1","data":{"name":"Zürich €"}}';
 const signature = sign({ id, timestamp, body }, [key]);
@@ -41,8 +41,10 @@ const check = ({ headers, text = lines(headers), now: at = now, ...others }: Cha
 
 const onlyLast = { ...signed(''), 'Svc-Signature': signature };
 const rotated = signed(sign({ id, timestamp, body }, [key, older]));
+const escaped = JSON.stringify(body);
 const windows = '{\r\n"a": 1\r\n}';
 const fromWindows = signed(sign({ id, timestamp, body: windows }, [key]));
+const unlike = { headers: fromWindows, body: windows.replaceAll('\r', '') };
 const after = (seconds: number) => ({ now: (timestamp + seconds) * 1000 });
 const unknown = 'A signature cannot show which.';
 const notASecret = 'The secret is not “whsec_” followed by';
@@ -55,7 +57,7 @@ it.each<[string, Change, string, string?]>([
   ['what Node.js prints, line by line', { text: inspect(received, { compact: false }) }, 'valid'],
   ['what curl -v prints', { text: `> POST / HTTP/1.1\n${lines().replace(/^/gm, '> ')}\n>` }, 'valid'],
   ['Windows line breaks', { text: lines().replaceAll('\n', '\r\n') }, 'valid'],
-  ['the old secret after a rotation', { headers: rotated, secret: secretText(older) }, 'valid'],
+  ['the old secret after a rotation', { headers: rotated, secret: otherSecret }, 'valid'],
   ['an unknown version', { headers: signed(`v2,abc ${signature}`) }, 'valid', '“v2,abc” is ignored'],
   ['the earliest time', after(-300), 'valid'],
   ['the latest time', after(300), 'valid'],
@@ -64,25 +66,20 @@ it.each<[string, Change, string, string?]>([
   ['an old time', after(301), 'stale', 'the delivery is 5 minutes old'],
 
   ['another body', { body: body.replace('evt_1', 'evt_2') }, 'invalid', unknown],
-  ['another secret', { secret: secretText(older) }, 'invalid', unknown],
+  ['another secret', { secret: otherSecret }, 'invalid', unknown],
   ['another id', { headers: { 'webhook-id': 'msg_2' } }, 'invalid', unknown],
   ['a line break at the end', { body: `${body}\n` }, 'invalid', 'without the trailing line break'],
   ['blanks around', { body: `  ${body}\n ` }, 'invalid', 'without the surrounding white space'],
-  ['an escaped body', { body: JSON.stringify(body) }, 'invalid', 'without the escapes'],
-  ['an escaped body without its quotes', { body: JSON.stringify(body).slice(1, -1) }, 'invalid', 'escapes'],
+  ['an escaped body', { body: escaped }, 'invalid', 'without the escapes'],
+  ['an escaped body without its quotes', { body: escaped.slice(1, -1) }, 'invalid', 'escapes'],
   [
     'an escaped body, and another secret',
-    { body: JSON.stringify(body), secret: secretText(older) },
+    { body: escaped, secret: otherSecret },
     'invalid',
-    'The body is escaped (\\"): paste it as it arrived.',
+    'is escaped (\\"): ',
   ],
   ['pretty-printing', { body: JSON.stringify(JSON.parse(body), null, 2) }, 'invalid', 'as compact JSON'],
-  [
-    'line breaks changed by a text field',
-    { headers: fromWindows, body: windows.replaceAll('\r', '') },
-    'invalid',
-    'with Windows line breaks',
-  ],
+  ['line breaks changed by a text field', unlike, 'invalid', 'with Windows line breaks'],
 
   ['no timestamp', { headers: { 'webhook-timestamp': '' } }, 'incomplete', 'webhook-timestamp is missing.'],
   ['two ids', { text: `${lines()}\nwebhook-id: msg_2` }, 'incomplete', 'webhook-id appears twice'],
@@ -103,11 +100,8 @@ it.each<[string, Change, string, string?]>([
 
 it('names all missing fields at once', async () => {
   const { verdict, problems } = await verify({ headers: '', body: '', secret: '' }, names, now);
-  const fields = problems?.map(([field]) => field);
-  expect({ verdict, fields }).toEqual({
-    verdict: 'incomplete',
-    fields: ['headers', 'headers', 'headers', 'body', 'secret'],
-  });
+  expect(verdict).toBe('incomplete');
+  expect(problems?.map(([field]) => field)).toEqual(['headers', 'headers', 'headers', 'body', 'secret']);
 });
 
 it('shows the id, timestamp and body that are signed, their signature and those received', async () => {

@@ -119,12 +119,8 @@ async function deletion(outcome: keyof typeof callers): Promise<void> {
 }
 
 const operation = (name: string, input: object) =>
-  createOperations({ ports: { database, ...ownFacts }, log: recordLog() })({
-    operation: name,
-    input,
-  });
+  createOperations({ ports: { database, ...ownFacts }, log: recordLog() })({ operation: name, input });
 const times = { since: '2020-01-01T00:00:00Z', until: '2040-01-01T00:00:00Z' };
-const event = () => ({ id: 'ev-1', organizationId: organization.organizationId, kind: 'k', text: '{}' });
 const attempt = {
   eventId: 'ev-1',
   deliveryId: 'd',
@@ -140,11 +136,10 @@ const work: Readonly<Record<string, () => Promise<unknown>>> = {
   'the audit records of a group': () => operation('list-audit-records', { userGroupId: group(1) }),
   'the webhooks of an organization': () =>
     operation('list-webhooks', { organizationId: organization.organizationId }),
-  'a fan-out': () =>
-    createSubscriptions(database).findSubscribers({
-      event: event(),
-      acceptedAt: Date.parse(times.until) - 1,
-    }),
+  'a fan-out': () => {
+    const event = { id: 'ev-1', organizationId: organization.organizationId, kind: 'k', text: '{}' };
+    return createSubscriptions(database).findSubscribers({ event, acceptedAt: Date.parse(times.until) - 1 });
+  },
   'a redelivery': () => createSubscriptions(database).findStoredEvent({ eventId: 'ev-1', webhookId }),
   'a delivery': () => createWebhooks(database).find(webhookId),
   "an attempt's row": () => createWebhooks(database).record({ ...attempt, webhookId, outcome: 'failed' }),

@@ -292,13 +292,6 @@ describe('a receiver that responds after 3 s', () => {
   });
 });
 
-it('a delivery that changes lanes waits, longer each time, while the second is unavailable', async () => {
-  await markUnhealthy('0 s');
-  await send();
-  expect(await run({}, world.deliveries, missing)).toMatchObject({ failed: 1 });
-  expect([await requests(), world.deliveries.visibilityTimeouts()]).toEqual([[], [5]]);
-});
-
 it.each([
   ['the first after a successful attempt', '-31 s', 200, false],
   ['the second for half a minute after a slow attempt', '-20 s', 200, true],

@@ -26,21 +26,16 @@ const exportKeys = (event: object, getPublicKey: (arn: string) => Promise<Uint8A
     ...event,
   } as unknown as CloudFormationCustomResourceEvent);
 
-it.each([
-  [['first'], [true, false]],
-  [
-    ['second', 'first'],
-    [true, true],
-  ],
-  [['second'], [false, true]],
-])(
-  'a key is rotated without downtime: with %j, tokens of the two keys are valid: %j',
-  async (labels, valid) => {
+it('a key is rotated without downtime: tokens of every exported key are valid, of no other', async () => {
+  for (const labels of [['first'], ['second', 'first'], ['second']]) {
     const { Data } = await exportKeys(named(...labels));
     const verify = createAccessTokenVerifier(JSON.parse(Data?.Jwks ?? ''), issuer, 86_400);
-    expect([first, second].map((key) => verify(signJwt(key, accessTokenClaims())).ok)).toEqual(valid);
-  },
-);
+    for (const [label, key] of Object.entries({ first, second })) {
+      const { ok } = verify(signJwt(key, accessTokenClaims()));
+      expect([labels, label, ok]).toEqual([labels, label, labels.includes(label)]);
+    }
+  }
+});
 
 it('returns eight keys in less than 4 KiB', async () => {
   const answer = await exportKeys(named(...Array.from({ length: 8 }, (_, index) => `label-${index}`)));
