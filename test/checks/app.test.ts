@@ -1,11 +1,17 @@
 import { type App, Stack, Validations } from 'aws-cdk-lib';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { IConstruct } from 'constructs';
 import { reviewed } from '../../lib/checks/residency/reviewed';
 import { addRulePacks, rulePacks } from '../../lib/checks/rule-packs';
-import { environments } from '../../lib/environments';
-import { withEveryOption } from '../support/rows';
+import { developerEnvironment, environments } from '../../lib/environments';
+import { first, withEveryOption } from '../support/rows';
 import { type Resource, withApp } from '../support/stacks';
+
+jest.mock('../../lib/checks/migrations', () => ({
+  ...jest.requireActual<object>('../../lib/checks/migrations'),
+  irreversibleMigrations: () => ({ '9999-last': 'it held secrets' }),
+}));
 
 const packs = ['AwsSolutions', 'NIST.800.53.R5'];
 
@@ -83,6 +89,61 @@ it.each(rows)(
     expect(links).toEqual([JSON.stringify(others)]);
   },
 );
+
+it('templates list the migrations that cannot be undone', () => {
+  for (const { stackId } of rows) {
+    const [migration] = resourcesOf(stackId).filter(({ Type }) => Type === 'Custom::SchemaMigration');
+    expect([stackId, migration?.Metadata.IrreversibleMigrations]).toEqual([
+      stackId,
+      { '9999-last': 'it held secrets' },
+    ]);
+  }
+});
+
+describe('with -c developer=NAME', () => {
+  const { CDK_CONTEXT_JSON: context = '{}' } = process.env;
+  afterEach(() => {
+    process.env.CDK_CONTEXT_JSON = context;
+  });
+
+  it("the app has only a developer's copy, which retains nothing, and makes nothing for the whole account", () => {
+    process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...JSON.parse(context), developer: 'ada' });
+    const { stackId } = developerEnvironment('ada');
+    const copies = withApp((app) => app.synth().stacks.map(({ id, template }) => [id, template.Resources]), {
+      validateTemplates: false,
+    });
+    expect(copies).toEqual([[stackId, expect.anything()]]);
+    const resources = Object.entries<Resource>(copies[0]?.[1]);
+    expect(resources.filter(([, { DeletionPolicy = 'Delete' }]) => DeletionPolicy !== 'Delete')).toEqual([]);
+    expect(JSON.stringify(resources)).not.toMatch(/AWS::ApiGateway::Account|AccessLogSetting|AWS::Backup/);
+    for (const [id, { Type, Properties }] of resources)
+      if (Type === 'AWS::KMS::Key') expect([id, Properties.PendingWindowInDays]).toEqual([id, 7]);
+  });
+});
+
+it('a finding of the residency rules fails the synthesis despite an acknowledgement, with construct, value and remedy', () => {
+  withApp(
+    (app) => {
+      const key = new Key(app.node.findChild(first.stackId), 'Everywhere', { multiRegion: true });
+      for (const scope of [app, key])
+        Validations.of(scope).acknowledge({ id: 'Residency::unreviewed', reason: 'It is convenient' });
+      expect(() => app.synth()).toThrow(
+        /MultiRegion is true(.|\n)*\/Everywhere\/Resource(.|\n)*fix: Find out how(.|\n)*Rule Residency::unreviewed/,
+      );
+    },
+    { environments: [first], validateTemplates: false },
+  );
+});
+
+it('synthesis warns only about deprecated environments', () => {
+  const deprecated = environments.filter(({ deprecation }) => deprecation);
+  withApp(({ node }) => {
+    const warned = node.children.filter((stack) =>
+      stack.node.metadata.some(({ type }) => type === 'aws:cdk:warning'),
+    );
+    expect(warned.map((stack) => stack.node.id)).toEqual(deprecated.map(({ stackId }) => stackId));
+  }, {});
+});
 
 it('a finding of the packs fails the synthesis', () => {
   withApp((app) => {

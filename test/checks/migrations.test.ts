@@ -1,8 +1,6 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { irreversibleMigrations, newMigrations } from '../../lib/checks/migrations';
-import { first as row } from '../support/rows';
-import type * as stacks from '../support/stacks';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -37,15 +35,4 @@ it.each<[problem: string, files: Files]>([
 ])('refuses a change: %s', (problem, files) => {
   const added = () => newMigrations(project(first), project(files));
   expect(added).toThrow(`Migration ${problem}.`);
-});
-
-it('are listed in the template', () => {
-  jest.doMock('../../lib/checks/migrations', () => ({
-    ...jest.requireActual<object>('../../lib/checks/migrations'),
-    irreversibleMigrations: () => ({ '9999-last': 'it held secrets' }),
-  }));
-  const { stackOf } = require('../support/stacks') as typeof stacks;
-  // A row that no other test uses: templates are shared.
-  const { Metadata } = stackOf({ ...row, title: 'migrations' }).only('Custom::SchemaMigration');
-  expect(Metadata.IrreversibleMigrations).toEqual({ '9999-last': 'it held secrets' });
 });

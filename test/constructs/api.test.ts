@@ -170,3 +170,87 @@ describe.each<[string, StackTemplate, DomainNames]>([
       ]);
   });
 });
+
+it('the dashboard serves one page and nothing else', () => {
+  expect(Object.keys(dashboard.routes)).toEqual(['GET ']);
+});
+
+const { Variables } = zoned.named('AWS::Lambda::Function', 'DashboardServeDashboard').Properties.Environment;
+
+it('the dashboard shows the addresses of its own stack', () => {
+  const output = (name: string) => textOf(zoned.json.Outputs[name].Value);
+  expect(JSON.parse(textOf(Variables.FACTS))).toMatchObject({
+    environment: zoned.environment.name,
+    apiBaseUrl: output('ApiBaseUrl'),
+    address: output('WebhookOriginAddress'),
+    reserve: output('WebhookOriginReserveAddress'),
+  });
+});
+
+it('the dashboard sends its security headers with the page and with refusals', () => {
+  const promised = {
+    'strict-transport-security': 'max-age=63072000',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+  };
+  const own = Object.entries(JSON.parse(Variables.RESPONSE_HEADERS));
+  expect(Object.fromEntries(own.map(([name, value]) => [name.toLowerCase(), value]))).toMatchObject(promised);
+  expect(dashboard.gatewayResponses()).not.toEqual([]);
+  for (const { type, headers } of dashboard.gatewayResponses())
+    expect({ type, ...headers }).toMatchObject({ type, ...promised });
+});
+
+it("the dashboard's facts fit into a function's environment variables", () => {
+  // 4 KB in all: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+  const text = Object.entries(Variables).map(([name, value]) => name + textOf(value));
+  expect(text.join('').length).toBeLessThan(3_500);
+});
+
+it('the signing keys reach the functions that verify, each for its own purpose', () => {
+  const sets = plain.all('Custom::SigningKeySet').map(({ logicalId, Properties }) => ({
+    keys: Properties.Keys.map(({ Arn }: { Arn: Record<string, string[]> }) => Arn['Fn::GetAtt']?.[0]).join(),
+    jwks: { 'Fn::GetAtt': [logicalId, 'Jwks'] },
+  }));
+  const jwksOf = (prefix: string, variable: string) =>
+    plain.named('AWS::Lambda::Function', prefix).Properties.Environment.Variables[variable];
+  expect(sets).toEqual([
+    {
+      keys: expect.stringMatching(/^AccessTokenSigningKey\w+$/),
+      jwks: jwksOf('AuthorizeRequest', 'TOKEN_KEYS'),
+    },
+    {
+      keys: expect.stringMatching(/^UserActionSigningKey\w+$/),
+      jwks: jwksOf('DeleteUserGroup', 'USER_ACTION_KEYS'),
+    },
+  ]);
+});
+
+it('the signing keys can only be read by the function that exports them, and sign for nobody', () => {
+  const exporter = plain.named('AWS::Lambda::Function', 'SigningKeysExportJwks');
+  const [, ...statements] = plain.statementsOf(exporter);
+  expect(statements.map(({ Action }) => Action)).toEqual(statements.map(() => 'kms:GetPublicKey'));
+  const keys = plain.all('AWS::KMS::Key').filter(({ Properties }) => Properties.KeyUsage === 'SIGN_VERIFY');
+  expect(statements.flatMap(({ Resource }) => Resource)).toEqual(
+    keys.map(({ logicalId }) => ({ 'Fn::GetAtt': [logicalId, 'Arn'] })),
+  );
+  const using = plain
+    .all('AWS::Lambda::Function')
+    .filter((other) =>
+      /SigningKey\d|kms:(Sign|GetPublicKey)/.test(JSON.stringify(plain.statementsOf(other))),
+    );
+  expect(using.map(({ logicalId }) => logicalId)).toEqual([exporter.logicalId]);
+});
+
+it('the key of the first label signs, and those of all labels verify and stay in KMS', () => {
+  const { accessToken } = withOtherOptions.signingKeyLabels;
+  const ids = ['AccessTokenSigningKey202702', 'AccessTokenSigningKey202611'];
+  const arns = ids.map((id) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
+  expect(certified.json.Outputs.TokenSigningKeyArn.Value).toEqual(arns[0]);
+  expect(certified.all('Custom::SigningKeySet')[0]?.Properties.Keys).toEqual(
+    accessToken.map((Label, index) => ({ Label, Arn: arns[index] })),
+  );
+  for (const id of ids) expect([id, certified.get(id).DeletionPolicy]).toEqual([id, 'RetainExceptOnCreate']);
+});

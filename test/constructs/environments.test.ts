@@ -1,6 +1,7 @@
 import { InvalidEnvironment } from '../../lib/environment/messages';
 import { validateEnvironments } from '../../lib/environment/rules';
 import { type Environment, restoreSuffix } from '../../lib/environment/schema';
+import { developerEnvironment, environmentNamed, environments } from '../../lib/environments';
 
 const eu = {
   name: 'eu',
@@ -56,6 +57,7 @@ const full = {
     reserve: true,
     adoptedReserve: { allocationId: 'eipalloc-0123456789abcdef1', address: '203.0.113.8' },
   },
+  airGappedBackups: { retentionDays: 7 },
 } satisfies Environment;
 const paused = { ...eu.database, capacity: { minimum: 0, maximum: 4 }, pauseAfterMinutes: 15 };
 
@@ -136,6 +138,7 @@ describe('a row', () => {
       publicIpv4Pool: 'amazon',
       'standby.globalClusterIdentifier': '1wallet',
       'standby.instances': -1,
+      'airGappedBackups.retentionDays': 6,
     };
     const { fields, message } = refusalOf(changed(full, wrong));
     expect(Object.fromEntries(fields.map(({ field, value }) => [field.slice('EU.'.length), value]))).toEqual(
@@ -170,6 +173,7 @@ describe('a row', () => {
     ['database.restoreFrom', { cluster: restoreFrom.cluster }],
     ['database.restoreFrom', { snapshot: snapshot.replace('eu-central-1', 'eu-west-1') }],
     ['alarmEmail', 'on-call@example.com', unpromised],
+    ['airGappedBackups', { retentionDays: 35 }, unpromised],
     ['objective', undefined],
     ['objective', eu.objective, unpromised],
     ['throttle.burst', 100],
@@ -213,6 +217,14 @@ it('two rows have no name, stack, range, issuer, address or global database in c
       'other.webhookOrigin.adoptedReserve.allocationId: eu.adoptedElasticIp.allocationId',
     ].map((pair) => `${pair} has the same value: choose another.`),
   );
+});
+
+it("a developer's copy shares nothing with the other rows, and the command line knows its name", () => {
+  const row = developerEnvironment('ada');
+  expect(() => validateEnvironments([...environments.slice(1), row])).not.toThrow();
+  expect(environmentNamed('dev-ada')).toEqual(row);
+  expect(environmentNamed('dev-Ada')).toBeUndefined();
+  expect(() => developerEnvironment('Ada')).toThrow(/^developer is "Ada"\. Use 1 to 16/);
 });
 
 it('an empty table is refused', () => {

@@ -234,22 +234,36 @@ describe.each([
 });
 
 it('metrics from logs count lines that are written, by a fixed set of values', () => {
-  const { Format } = stack.named('AWS::ApiGateway::Stage', 'ApiRestApi').Properties.AccessLogSetting;
-  const fields = ['logCode', 'code', ...Object.keys(JSON.parse(Format))];
-  for (const { logicalId, Properties } of stack.all('AWS::Logs::MetricFilter')) {
-    const [{ Dimensions = [] }] = Properties.MetricTransformations;
-    const text: string = JSON.stringify(Properties);
-    const unknown = [
-      ...Array.from(text.matchAll(/\$\.(\w+)/g), ([, field = '']) => field).filter(
-        (field) => !fields.includes(field),
-      ),
-      ...Array.from(Properties.FilterPattern.matchAll(/logCode = "(\w+)"/g), ([, code]: Json) => code).filter(
-        (code) => !Object.values<string>(logCodes).includes(code),
-      ),
-      ...Dimensions.filter(({ Key }: Json) => !['code', 'type'].includes(Key)),
+  const counted = stack.all('AWS::Logs::MetricFilter').map(({ Properties }) => {
+    const [{ MetricName, MetricNamespace, Dimensions = [] }] = Properties.MetricTransformations;
+    const dimensions = Dimensions.map(({ Key, Value }: Json) => `${Key}=${Value}`);
+    return [
+      `${named(Properties.LogGroupName)} ${Properties.FilterPattern}`,
+      MetricNamespace,
+      MetricName,
+      ...dimensions,
     ];
-    expect([logicalId, unknown]).toEqual([logicalId, []]);
-  }
+  });
+  const namespace = `WalletApi/${stackId}`;
+  expect(counted).toEqual([
+    [
+      `DeleteUserGroupLog { $.logCode = "${logCodes.deletionRefused}" }`,
+      namespace,
+      'Refusals',
+      'code=$.code',
+    ],
+    [
+      `AuthorizeRequestLog { $.logCode = "${logCodes.requestRefused}" }`,
+      namespace,
+      'Refusals',
+      'code=$.code',
+    ],
+    [
+      'ApiAccessLog { $.status != "2*" && $.errorType != "-" }',
+      ...[namespace, 'GatewayResponses', 'type=$.errorType'],
+    ],
+    ['ApiAccessLog { $.status = "429" }', namespace, 'Throttled'],
+  ]);
 });
 
 it('the dashboard of CloudWatch has the state of every alarm, and no metric of a gateway that may not exist', () => {

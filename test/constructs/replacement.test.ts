@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Environment, type RestoreSource, restoreSuffix } from '../../lib/environment/schema';
 import { environments } from '../../lib/environments';
-import { first, newcomer, withDataApi } from '../support/rows';
+import { first, newcomer, restored, withDataApi, withoutSla, withStandby } from '../support/rows';
+import { type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
 import { changesOf, readBaseline, stateOf, stateOfApp, synthesizeTemplates } from './state-baseline';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
@@ -36,4 +39,83 @@ it.each<[id: string, change: (resource: Json) => unknown]>([
   change(after.Resources[id]);
   const lost = stateOf(before).filter((line) => !stateOf(after).includes(line));
   expect(lost).toEqual([expect.stringMatching(`^${id} `)]);
+});
+
+const time = { cluster: 'wallet-direct-0123abcd', time: '2026-11-21T10:30:00Z' };
+const snapshot = {
+  snapshot: `arn:aws:rds:${withStandby.region}:111122223333:cluster-snapshot:before`,
+};
+
+/** `LogicalId.Property` of each difference, including resource attributes. */
+function differences(one: StackTemplate, other: StackTemplate): string[] {
+  const flat = ({ resources }: StackTemplate): Record<string, unknown> =>
+    Object.fromEntries(
+      resources.flatMap(({ logicalId, Properties, ...attributes }) =>
+        Object.entries({ ...attributes, ...Properties }).map(([name, value]) => [
+          `${logicalId}.${name}`,
+          value,
+        ]),
+      ),
+    );
+  const [old, restoring] = [flat(one), flat(other)];
+  return Object.keys({ ...old, ...restoring }).filter((key) => !isDeepStrictEqual(old[key], restoring[key]));
+}
+
+it.each<[string, Environment, RestoreSource, string[]]>([
+  [
+    'a protected cluster with a standby, from a snapshot',
+    withStandby,
+    snapshot,
+    ['DatabaseCluster.SnapshotIdentifier', 'DatabaseGlobalCluster.GlobalClusterIdentifier'],
+  ],
+  [
+    'an unprotected cluster, to a point in time',
+    withoutSla,
+    time,
+    ['DatabaseCluster.SourceDBClusterIdentifier', 'DatabaseCluster.RestoreToTime'],
+  ],
+])(
+  'the restore of %s changes only the cluster and its logs, retains both, and runs the migration',
+  (_, row, source, changes) => {
+    const [old, restoring] = [stackOf(row), stackOf(restored(row, source))];
+    const found = differences(old, restoring)
+      .filter((each) => !each.endsWith('.UpdateReplacePolicy'))
+      .map((each) => each.replace(/^(SchemaMigration)\w{8}/, '$1'));
+    const logs = restoring
+      .all('AWS::Logs::LogGroup')
+      .filter(({ logicalId }) => logicalId.startsWith('DatabaseLog'));
+    expect(found.sort()).toEqual(
+      [
+        ...['DBClusterIdentifier', 'DatabaseName', 'MasterUsername'].map((name) => `DatabaseCluster.${name}`),
+        ...logs.map(({ logicalId }) => `${logicalId}.LogGroupName`),
+        'SchemaMigration.ContentHash',
+        ...changes,
+      ].sort(),
+    );
+    const ofCluster = restoring.resources.filter(({ Type }) =>
+      /::RDS::(DBCluster|DBInstance|GlobalCluster)$/.test(Type),
+    );
+    for (const { UpdateReplacePolicy, Properties } of [...logs, ...ofCluster]) {
+      expect(UpdateReplacePolicy).toBe('Retain');
+      // With a fixed name, the new instance could not be created beside the old one.
+      expect(Properties).not.toHaveProperty('DBInstanceIdentifier');
+    }
+  },
+);
+
+it('each restore source results in a different name', () => {
+  const sources = [undefined, time, { ...time, time: '2026-11-21T10:30:01Z' }, snapshot];
+  const suffixes = sources.map((restoreFrom) => restoreSuffix(restoreFrom ? { restoreFrom } : {}));
+  expect(new Set(suffixes).size).toBe(sources.length);
+});
+
+it('the standby of a restored cluster joins its new global database under its old name', () => {
+  const row = restored(withStandby, snapshot);
+  const { stackId, globalClusterIdentifier } = withStandby.standby;
+  const [former, present] = [withStandby, row].map(
+    (each) => synthesizeEveryStack([each])[stackId]?.get('DatabaseCluster').Properties,
+  );
+  expect(row.standby?.globalClusterIdentifier).not.toBe(globalClusterIdentifier);
+  expect(present.GlobalClusterIdentifier).toBe(row.standby?.globalClusterIdentifier);
+  expect(present.DBClusterIdentifier).toEqual(former.DBClusterIdentifier);
 });

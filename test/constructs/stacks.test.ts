@@ -4,7 +4,7 @@ import { longestWait } from '../../lambda/migrate-schema/variables';
 import { environments } from '../../lib/environments';
 import { copyAssembly } from '../support/prepared-state';
 import { textOf } from '../support/region-api';
-import { type Resource, synthesizeEveryStack, withApp } from '../support/stacks';
+import { type Resource, synthesizeEveryStack } from '../support/stacks';
 import { temporaryFolder } from '../support/temporary-folder';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
@@ -57,10 +57,16 @@ const idsOf = (resources: readonly Resource[]) => resources.map(({ logicalId }) 
 describe.each(Object.entries(every))('%s', (name, stack) => {
   const { environment, manifest } = stack;
 
-  it('has the tags of its environment, and termination protection with a service level agreement', () => {
-    const { properties } = manifest;
-    expect(properties.terminationProtection ?? false).toBe(environment.serviceLevelAgreement);
-    expect(properties.tags).toMatchObject({ environment: environment.name });
+  it('has the tags of its environment, and only with a service level agreement protection, alarms and, if it serves, backups', () => {
+    const { terminationProtection = false, tags } = manifest.properties;
+    const hasAlarms = stack.all('AWS::CloudWatch::Alarm').length > 0;
+    const hasBackups = stack.resources.some(({ Type }) => /Backup/.test(Type));
+    const { serviceLevelAgreement, stackId } = environment;
+    expect([terminationProtection, hasAlarms, hasBackups]).toEqual([
+      ...[serviceLevelAgreement, serviceLevelAgreement],
+      serviceLevelAgreement && name === stackId,
+    ]);
+    expect(tags).toMatchObject({ environment: environment.name });
   });
 
   it('names no other stack or region', () => {
@@ -190,27 +196,15 @@ describe.each(serving)('%s', (_, stack) => {
   });
 });
 
-describe('synthesis', () => {
-  it('is deterministic: the same templates without the other rows, in a process without account, credentials or network settings, from the listed sources', async () => {
-    const outdir = join(folder(), 'cdk.out');
-    await copyAssembly(outdir);
-    // Bundles contain the paths of files.
-    const withoutDigests = (template: string) => template.replaceAll(/\b[0-9a-f]{64}\b/g, 'digest');
-    for (const [name, { text }] of Object.entries(every)) {
-      const template = readFileSync(join(outdir, `${name}.template.json`), 'utf8');
-      expect(withoutDigests(template)).toBe(withoutDigests(text));
-    }
-    const manifest = JSON.parse(readFileSync(join(outdir, 'manifest.json'), 'utf8'));
-    expect(manifest.missing).toBeUndefined();
-  });
-
-  it('warns only about deprecated environments', () => {
-    const deprecated = environments.filter(({ deprecation }) => deprecation);
-    withApp(({ node }) => {
-      const warned = node.children.filter((stack) =>
-        stack.node.metadata.some(({ type }) => type === 'aws:cdk:warning'),
-      );
-      expect(warned.map((stack) => stack.node.id)).toEqual(deprecated.map(({ stackId }) => stackId));
-    }, {});
-  });
+it('synthesis is deterministic: the same templates without the other rows, in a process without account, credentials or network settings, from the listed sources', async () => {
+  const outdir = join(folder(), 'cdk.out');
+  await copyAssembly(outdir);
+  // Bundles contain the paths of files.
+  const withoutDigests = (template: string) => template.replaceAll(/\b[0-9a-f]{64}\b/g, 'digest');
+  for (const [name, { text }] of Object.entries(every)) {
+    const template = readFileSync(join(outdir, `${name}.template.json`), 'utf8');
+    expect(withoutDigests(template)).toBe(withoutDigests(text));
+  }
+  const manifest = JSON.parse(readFileSync(join(outdir, 'manifest.json'), 'utf8'));
+  expect(manifest.missing).toBeUndefined();
 });

@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { promoted, withStandby as row } from '../support/rows';
-import { type StackTemplate, synthesizeEveryStack } from '../support/stacks';
+import { promoted, withStandby as row, withEveryOption } from '../support/rows';
+import { type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
 
 const { standby } = row;
 const stacks = synthesizeEveryStack([row]);
 const [serving, stack] = [stacks[row.stackId], stacks[standby.stackId]] as [StackTemplate, StackTemplate];
-const serves = synthesizeEveryStack([promoted(row)])[standby.stackId] as StackTemplate;
 const cluster = stack.only('AWS::RDS::DBCluster');
+const complete = withEveryOption(row);
+const before = synthesizeEveryStack([complete]);
+const prepared = before[standby.stackId] as StackTemplate;
+const serves = stackOf(promoted(complete));
 const primary = serving.only('AWS::RDS::DBCluster').Properties;
 
 describe('the standby', () => {
@@ -39,10 +42,6 @@ describe('the standby', () => {
 });
 
 describe('promotion', () => {
-  const prepared = synthesizeEveryStack([{ ...row, standby: { ...standby, instances: 2 } }])[
-    standby.stackId
-  ] as StackTemplate;
-
   it('updates the cluster in place, and replaces or removes nothing', () => {
     const changes = prepared.resources
       .filter(({ Type }) => Type !== 'AWS::CloudWatch::Alarm')
@@ -73,7 +72,7 @@ describe('promotion', () => {
         .filter(({ logicalId }) => !/^DatabaseGlobalCluster$|databasereplication/.test(logicalId))
         .map(({ Type }) => Type)
         .sort();
-    expect(typesOf(serves)).toEqual(typesOf(serving));
+    expect(typesOf(serves)).toEqual(typesOf(before[row.stackId] as StackTemplate));
     const { GenerateSecretString } = serves.get('DatabaseMasterSecret').Properties;
     expect(JSON.parse(GenerateSecretString.SecretStringTemplate)).toEqual({
       username: primary.MasterUsername,

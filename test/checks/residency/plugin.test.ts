@@ -1,11 +1,6 @@
-import { type IPolicyValidationContext, Validations } from 'aws-cdk-lib';
-import { Key } from 'aws-cdk-lib/aws-kms';
-import { createApp } from '../../../lib/app';
+import type { IPolicyValidationContext } from 'aws-cdk-lib';
 import { boundariesOf, ResidencyPlugin } from '../../../lib/checks/residency/plugin';
-import { first, withStandby } from '../../support/rows';
-import { temporaryFolder } from '../../support/temporary-folder';
-
-const folder = temporaryFolder();
+import { withStandby } from '../../support/rows';
 
 it("binds a standby to its environment's regions, without a gateway, and no row to global types", () => {
   const { stackId, region, residencyRegions, standby } = withStandby;
@@ -13,17 +8,6 @@ it("binds a standby to its environment's regions, without a gateway, and no row 
     { stackId, region, residencyRegions, disposable: false, natGateways: 1, elasticIps: 2 },
     { stackId: standby.stackId, region: standby.region, residencyRegions, natGateways: 0 },
   ]);
-});
-
-it('fails the synthesis of the app despite an acknowledgement, with rule, construct, value and remedy', () => {
-  const app = createApp({ outdir: folder(), environments: [first], validateTemplates: false });
-  const key = new Key(app.node.findChild(first.stackId), 'Everywhere', { multiRegion: true });
-  for (const scope of [app, key]) {
-    Validations.of(scope).acknowledge({ id: 'Residency::unreviewed', reason: 'It is convenient' });
-  }
-  expect(() => app.synth()).toThrow(
-    /MultiRegion is true(.|\n)*\/Everywhere\/Resource(.|\n)*fix: Find out how(.|\n)*Rule Residency::unreviewed/,
-  );
 });
 
 it.each([
