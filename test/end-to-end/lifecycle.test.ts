@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { projectRoot } from '../../local/assembly/synthesis';
 import { removePostgres } from '../../local/postgres/postgres';
 import { send as sendRequest, walletDeletion } from '../support/api';
 import { eventually } from '../support/eventually';
@@ -20,7 +21,8 @@ const commands: LocalCommand[] = [];
 let winner: LocalCommand;
 
 function start(offset: string): LocalCommand {
-  const command = startLocalCommand('--environment', name, '--state', directory, '--port-offset', offset);
+  const args = ['--environment', name, '--state', directory];
+  const command = startLocalCommand(projectRoot, ...args, '--port-offset', offset);
   commands.push(command);
   return command;
 }
@@ -48,7 +50,7 @@ it('kill -9 ends every process, and the next start has what was committed; of tw
   const killed = start('any');
   await killed.ready();
   const [deletion = ''] = /^\.\/wallet delete-group .*/m.exec(killed.said.stdout) ?? [];
-  const { stdout } = await promisify(execFile)('sh', ['-c', deletion], { cwd: resolve(__dirname, '../..') });
+  const { stdout } = await promisify(execFile)('sh', ['-c', deletion], { cwd: projectRoot });
   expect(stdout).toBe('200 {}\n');
   const later = await permittedDeletion();
   const processes = killed.processes();

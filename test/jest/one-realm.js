@@ -4,7 +4,8 @@ const { TestEnvironment } = require('jest-environment-node');
 /*
  * The environment of every test file: Node.js's own realm, instead of a new one for each. The files of a worker thus share
  * packages (transform.js) and access globals without a proxy. Each still has its own project modules, environment
- * variables and console.
+ * variables and console. Jest compiles modules only in a context of `vm.createContext` (jest-runtime's `compile`), which Node.js's
+ * own is not: hence the patch.
  */
 const nodesRealm = {};
 const { compileFunction } = vm;

@@ -6,11 +6,8 @@ import { eventually } from './eventually';
 
 export type LocalCommand = ReturnType<typeof startLocalCommand>;
 
-/** `npm start` in a child process, as the script in package.json runs it. */
-export const startLocalCommand = (...args: string[]) => startLocalCommandIn(projectRoot, ...args);
-
-/** The same of another project, or of this one at another commit. */
-export function startLocalCommandIn(directory: string, ...args: string[]) {
+/** `npm start` of the project in a folder, in a child process, as the script in package.json runs it. */
+export function startLocalCommand(directory: string, ...args: string[]) {
   const command = startNodeIn(directory, ['--require', 'tsx/cjs', 'bin/local.ts', ...args]);
   const { process: child, said } = command;
   const hasExited = () => child.exitCode !== null || child.signalCode !== null;

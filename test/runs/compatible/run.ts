@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NewMigration, newMigrations } from '../../../lib/checks/migrations';
 import { stateFolder } from '../../../local/state/paths';
-import { startLocalCommandIn, startNodeIn } from '../../support/local-command';
+import { startLocalCommand, startNodeIn } from '../../support/local-command';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
 import { Checks, type Harness, temporaryFolder } from '../long-run';
 
@@ -93,7 +93,7 @@ async function startRelease(directory: string, state: string, { signal, cleanup 
   const names = "require('./lib/environments').environments.map(({ name }) => name)";
   const environments: string[] = JSON.parse(await run('--print', `JSON.stringify(${names})`));
   signal.throwIfAborted();
-  const command = startLocalCommandIn(directory, '--state', state, '--port-offset', 'any');
+  const command = startLocalCommand(directory, '--state', state, '--port-offset', 'any');
   const stop = async () => {
     command.process.kill('SIGTERM');
     await command.ended();
