@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join, relative } from 'node:path';
 import { Command } from 'commander';
 import { formatTable, type Harness, longRun, projectRoot, temporaryFolder } from '../runs/long-run';
 
@@ -26,17 +26,16 @@ const command = new Command('npm run mutate:table --')
   .description(
     'Makes each change of test/mutation/changes.txt in a copy of the checkout, and runs the related tests: do they notice?',
   )
-  .option('--only <text>', 'only changes whose folder or text contains this')
-  .option('--checkout <folder>', 'another checkout with node_modules', projectRoot);
+  .option('--only <text>', 'only changes whose folder or text contains this');
 
-void longRun<{ only?: string; checkout: string }>(command, async ({ only = '', checkout }, harness) => {
-  const { located, lost } = locate(resolve(checkout));
+void longRun<{ only?: string }>(command, async ({ only = '' }, harness) => {
+  const { located, lost } = locate();
   for (const text of lost) harness.progress(`Not found once: ${text}`);
   const chosen = located.filter(({ file, before, after }) =>
     [file, before, after].some((text) => text.includes(only)),
   );
   if (chosen.length === 0) throw new Error(`No change contains "${only}".`);
-  const copy = await copyOf(resolve(checkout), harness);
+  const copy = await copyOf(harness);
   const unnoticed: Located[] = [];
   const healthy = new Set<string>();
   for (const [index, one] of chosen.entries()) {
@@ -78,7 +77,7 @@ const describe = ({ file, before, after }: Located) =>
   `${file}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`;
 
 /** The changes of the table; `lost` are those whose text does not occur once in their folder. */
-function locate(checkout: string): {
+function locate(): {
   readonly located: readonly Located[];
   readonly lost: readonly string[];
 } {
@@ -86,12 +85,12 @@ function locate(checkout: string): {
   const lost: string[] = [];
   for (const change of readChanges()) {
     const { folder, before } = change;
-    const found = filesIn(join(checkout, folder)).filter((path) =>
+    const found = filesIn(join(projectRoot, folder)).filter((path) =>
       readFileSync(path, 'utf8').includes(before),
     );
     const [path = ''] = found;
     const isOnce = found.length === 1 && readFileSync(path, 'utf8').split(before).length === 2;
-    if (isOnce) located.push({ ...change, file: relative(checkout, path) });
+    if (isOnce) located.push({ ...change, file: relative(projectRoot, path) });
     else lost.push(`${folder}: ${JSON.stringify(before)}`);
   }
   return { located, lost };
@@ -117,13 +116,14 @@ function filesIn(path: string): readonly string[] {
 }
 
 /** Its files that git tracks or would, so that nobody's own are touched, whatever ends this process. */
-async function copyOf(checkout: string, { cleanup }: Harness): Promise<string> {
+async function copyOf({ cleanup }: Harness): Promise<string> {
   const copy = await temporaryFolder(cleanup);
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-  const names = execFileSync('git', list, { cwd: checkout, encoding: 'utf8' }).split('\0').filter(Boolean);
+  const names = execFileSync('git', list, { cwd: projectRoot, encoding: 'utf8' }).split('\0').filter(Boolean);
   for (const name of names)
-    if (existsSync(join(checkout, name))) cpSync(join(checkout, name), join(copy, name), { recursive: true });
-  symlinkSync(join(checkout, 'node_modules'), join(copy, 'node_modules'));
+    if (existsSync(join(projectRoot, name)))
+      cpSync(join(projectRoot, name), join(copy, name), { recursive: true });
+  symlinkSync(join(projectRoot, 'node_modules'), join(copy, 'node_modules'));
   return copy;
 }
 

@@ -61,7 +61,6 @@ export async function runCompatibility(options: CompatibilityOptions) {
     if (!running) continue;
     const { environments, wallet } = running;
     // An environment may be gone.
-    // An environment may be gone.
     const known = waiting.filter(({ environment }) => environments.includes(environment));
     if (known.length > 0)
       await check(`${name}: delivers what the release before left on the queues`, () =>

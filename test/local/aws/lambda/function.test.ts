@@ -1,5 +1,3 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -151,13 +149,4 @@ test('a process that was killed while idle is replaced; stop() leaves no process
   await idle.stop();
   expect(isAlive(next)).toBe(false);
   expect(await idle.invoke({})).toMatchObject({ errorType: 'Runtime.Stopped' });
-});
-
-test('a process exits with its parent, even when timers are pending', async () => {
-  const LAMBDA_TASK_ROOT = bundle('setInterval(() => {}, 1_000); exports.handler = () => {};');
-  const bootstrap = join(__dirname, '../../../../local/aws/lambda/bootstrap.cjs');
-  const child = fork(bootstrap, [], { env: { LAMBDA_TASK_ROOT, _HANDLER: 'index.handler' } });
-  await once(child, 'message');
-  child.disconnect();
-  await once(child, 'exit');
 });
