@@ -179,8 +179,7 @@ export function callsNotGranted(
   role: RoleKind,
   calls: readonly { readonly action: string }[],
 ): readonly string[] {
-  const granted = permissionsOf(first, 'qualifier')[role].flatMap(({ actions }) =>
-    actions.map((action) => action.split(':')[1]),
-  );
-  return calls.map(({ action }) => action).filter((action) => !granted.includes(action));
+  const granted = permissionsOf(first, 'qualifier')[role].flatMap(({ actions }) => actions);
+  const isGranted = (name: string) => granted.some((action) => action.endsWith(`:${name}`));
+  return calls.map(({ action }) => action).filter((action) => !isGranted(action));
 }

@@ -39,8 +39,7 @@ const plain: Environment = {
   zones: ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'],
   throttle: { requestsPerSecond: 200, burst: 400 },
 };
-type RestoreSource = NonNullable<Environment['database']['restoreFrom']>;
-const restoring = (restoreFrom: RestoreSource) => ({
+const restoring = (restoreFrom: NonNullable<Environment['database']['restoreFrom']>) => ({
   ...plain,
   database: { ...plain.database, restoreFrom },
 });
@@ -62,12 +61,8 @@ const template = {
     Cluster: { Type: 'AWS::RDS::DBCluster', Properties },
     Global: { Type: 'AWS::RDS::GlobalCluster' },
     Plan: { Type: 'AWS::Backup::BackupPlan' },
-    ...Object.fromEntries(
-      ['a', 'b'].map((letter) => {
-        const AvailabilityZone = `eu-central-1${letter}`;
-        return [`Instance${letter}`, { Type: 'AWS::RDS::DBInstance', Properties: { AvailabilityZone } }];
-      }),
-    ),
+    One: { Type: 'AWS::RDS::DBInstance', Properties: { AvailabilityZone: 'eu-central-1a' } },
+    Two: { Type: 'AWS::RDS::DBInstance', Properties: { AvailabilityZone: 'eu-central-1b' } },
   },
 };
 const stackIn = (region: string): AssembledStack => ({
@@ -237,10 +232,10 @@ it('only reads, each stack in its own region, but for a dry run outside', async 
   await runChecks(checks, plain, regions.map(stackIn), accountId);
   const { calls } = account();
   expect(calls.filter(({ action }) => !/^(Get|List|Describe)[A-Z]/.test(action))).toEqual([]);
-  const regional = calls.filter(({ service }) => ['ec2', 'ssm', 'rds'].includes(service));
-  const regionsOf = (dry: boolean) =>
-    new Set(regional.flatMap(({ region, input }) => (Boolean(input.DryRun) === dry ? region : [])));
-  expect([regionsOf(false), regionsOf(true)]).toEqual([new Set(regions), new Set(['us-east-1'])]);
+  const regional = calls.filter(({ service, input }) => /^(ec2|ssm|rds)$/.test(service) && !input.DryRun);
+  expect(new Set(regional.map(({ region }) => region))).toEqual(new Set(regions));
+  const dry = calls.filter(({ input }) => input.DryRun);
+  expect(new Set(dry.map(({ region }) => region))).toEqual(new Set(['us-east-1']));
 });
 
 const folder = temporaryFolder();
@@ -265,38 +260,31 @@ it('prints an object, or a line for each check of each stack, and fails with a c
 
 describe('--stack', () => {
   const { stackId: other, region } = withStandby.standby;
-  const deploy = () =>
-    preflight('--environment', withStandby.name, '--stack', other, '--json').then(
-      ({ exitCode, stdout, stderr }) => ({ exitCode, stderr, checks: JSON.parse(stdout).checks }),
-    );
-  const denied = refusing('iam:GetRole', 'AccessDenied');
+  const deploy = (...args: string[]) =>
+    preflight('--environment', withStandby.name, '--stack', other, ...args);
 
   it('fails for the stack to deploy only', async () => {
     account().answer(ready);
-    const { exitCode, checks: found } = await deploy();
+    const { exitCode, stdout } = await deploy();
     expect(exitCode).toBe(0);
-    const outcomes = found.map(
-      ({ stack, id, outcome }: Record<string, string>) => `${stack} ${id} ${outcome}`,
-    );
     // The other stack's row has placeholders.
-    expect(outcomes).toContain(`${withStandby.stackId} placeholders warning`);
-    expect(outcomes.join()).not.toContain('failed');
+    expect(stdout).toMatch(new RegExp(`^warning +${withStandby.stackId} +placeholders `, 'm'));
+    expect(stdout).not.toMatch(/^failed/m);
   });
 
   it.each<[string, Replies, exitCode: number, said: RegExp]>([
     ['a first deployment', withoutStacks, 1, /2 of \d+ not checked\.\nGrant what was refused/],
     ['an update, which may be a repair', running('17.9'), 0, /\nwarning: 2 of \d+ not checked: /],
   ])('a check that AWS refuses, before %s', async (_, state, exitCode, said) => {
-    account().answer(denied, state, ready);
+    account().answer(refusing('iam:GetRole', 'AccessDenied'), state, ready);
     expect(await deploy()).toMatchObject({ exitCode, stderr: expect.stringMatching(said) });
-    expect(account().calls.filter(({ action }) => action === 'GetRole')).toHaveLength(2);
     expect(account().calls.some((call) => call.region === region)).toBe(true);
   });
 
   it('refuses the stack of another environment', async () => {
-    const elsewhere = environments.find(({ name }) => name !== first.name)?.stackId ?? '';
-    const stderr = expect.stringContaining(`Stack ${elsewhere} is not of environment ${first.name}`);
-    expect(await preflight('--stack', elsewhere)).toMatchObject({ exitCode: 2, stderr });
+    const { stackId } = environments.find(({ name }) => name !== first.name) ?? first;
+    const stderr = expect.stringContaining(`Stack ${stackId} is not of environment ${first.name}`);
+    expect(await preflight('--stack', stackId)).toMatchObject({ exitCode: 2, stderr });
   });
 });
 
@@ -304,5 +292,4 @@ it('stops with the credentials of another account', async () => {
   account().answer(answering('sts:GetCallerIdentity', { Account: '999999999999' }));
   const stderr = expect.stringContaining('belong to account 999999999999, but');
   expect(await preflight()).toEqual({ exitCode: 1, stdout: '', stderr });
-  expect(account().calls).toHaveLength(1);
 });
