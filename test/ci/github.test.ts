@@ -115,7 +115,7 @@ describe('a GitHub environment', () => {
     ['read', 'eu-read', branches, [main], ''],
     ['read', 'eu-read', complete, [], 'eu-read is not protected: branches other'],
     ['', 'eu', complete, [main], '"" is no kind of GitHub environment. Known: deploy, operate, read.'],
-  ])('is checked for the kinds "%s": %s', async (kinds, name, environment, policies, fault) => {
+  ])('is checked for the kinds "%s": %s, %j, %j, "%s"', async (kinds, name, environment, policies, fault) => {
     answer(name, environment, policies);
     const { exitCode, printed } = await check(kinds);
     expect(exitCode).toBe(fault === '' ? 0 : 1);

@@ -65,10 +65,10 @@ it('reports every step and its prerequisites, and cleans up after a failure', as
 });
 
 it.each([
-  ['of its deletion', {}, 'passed'],
-  ["of another caller's deletion", { identityId: 'us-2' }, 'failed'],
-  ['of another outcome', { outcome: 'user_group_not_found' }, 'failed'],
-])('an audit record %s: the step %3$s', async (_, change, outcome) => {
+  ['of its deletion', 'passed', {}],
+  ["of another caller's deletion", 'failed', { identityId: 'us-2' }],
+  ['of another outcome', 'failed', { outcome: 'user_group_not_found' }],
+])('an audit record %s: the step %s', async (_, outcome, change) => {
   const deletions = [
     { status: 200, body: '{}' },
     { status: 404, body: '{"code":"user_group_not_found"}' },
