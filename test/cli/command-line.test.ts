@@ -7,6 +7,7 @@ import { createTerminal, table } from '../../cli/shell/terminal';
 import { validateEnvironments } from '../../lib/environment/rules';
 import { environments } from '../../lib/environments';
 import { version } from '../../package.json';
+import { startWallet } from '../support/local-command';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { runWallet, silent, writeOutputs } from '../support/wallet-command';
@@ -169,6 +170,14 @@ it('runs as a process from any folder, and through a symbolic link', () => {
   const cwd = folder();
   symlinkSync(resolve('wallet'), join(cwd, 'wallet'));
   expect(execFileSync('./wallet', ['--version'], { cwd, encoding: 'utf8' })).toBe(`${version}\n`);
+});
+
+it('prints its result although nobody reads its notes', async () => {
+  const origin = { [first.stackId]: { WebhookOriginAddress: '127.0.0.1' } };
+  const command = startWallet('origins', '--outputs', writeOutputs(folder(), origin, {}));
+  command.process.stderr.destroy();
+  const stdout = expect.stringContaining('127.0.0.1/32');
+  expect(await command.ended()).toEqual({ exitCode: 0, stdout, stderr: '' });
 });
 
 it('prints its own colours, only on a terminal, and escapes all other controls', async () => {
