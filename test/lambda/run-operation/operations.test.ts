@@ -197,11 +197,11 @@ it('add-webhook and enable-webhook refuse the 51st enabled webhook; fifty of the
 });
 
 it.each([
-  ['address_instead_of_name', 'https://10.0.0.1/'],
-  ['url_too_long', `https://hooks.customer.com/${'é'.repeat(700)}`],
-  ['url_of_this_environment', `${ownFacts.apiUrl}/webhook-origins/check/wh-1`],
-  ['url_of_this_environment', ownFacts.dashboardUrl.toUpperCase()],
-])('returns %s for a URL that delivery would refuse, and changes nothing', async (code, wrong) => {
+  ['with an address', 'address_instead_of_name', 'https://10.0.0.1/'],
+  ['that is too long once encoded', 'url_too_long', `https://hooks.customer.com/${'é'.repeat(700)}`],
+  ['of the API', 'url_of_this_environment', `${ownFacts.apiUrl}/webhook-origins/check/wh-1`],
+  ['of the dashboard', 'url_of_this_environment', ownFacts.dashboardUrl.toUpperCase()],
+])('a URL %s is refused with %s, and changes nothing', async (_, code, wrong) => {
   const webhookId = await add();
   expect(await invoke('add-webhook', { organizationId, url: wrong })).toEqual(refused(code));
   expect(await invoke('update-webhook', { webhookId, url: wrong, kinds: ['a'] })).toEqual(refused(code));
