@@ -54,12 +54,8 @@ it('lints the templates of the environments, a developer copy, the account stack
   const { status, called } = run({});
   expect(status).toBe(0);
   const linted = called.filter((call) => call.startsWith('cfn-lint --non-zero'));
-  expect(linted.map((call) => /(cdk\.out|developer|account|guardrails)\/a\.json$/.exec(call)?.[1])).toEqual([
-    'cdk.out',
-    'developer',
-    'account',
-    'guardrails',
-  ]);
+  const assemblies = linted.map((call) => call.split(/[ /]/).at(-2));
+  expect(assemblies).toEqual(['cdk.out', 'developer', 'account', 'guardrails']);
   expect(called).toEqual(expect.arrayContaining(['actionlint ', 'zizmor --offline --quiet .github']));
 });
 
@@ -71,17 +67,13 @@ it('installs a linter that is missing in its pinned version', () => {
   expect(printed).not.toContain('Skipped: actionlint');
 });
 
-it.each([
-  ['', 0],
-  ['true', 1],
-])('with CI="%s" a linter that cannot be installed is named, and the run exits with %d', (CI, status) => {
-  const outcome = run(
-    { zizmor: 'echo zizmor 0.0.1', python3: 'exit 1', 'apt-get': '', sudo: '', shellcheck: '' },
-    { CI },
-  );
-  expect(outcome).toMatchObject({ status, printed: expect.stringContaining('Skipped: zizmor') });
-  expect(outcome.printed).toContain(`It needs zizmor ${pinned('zizmor')} on the PATH, and finds 0.0.1.`);
-  expect(outcome.called).not.toContain('zizmor --offline --quiet .github');
+it('names a linter that cannot be installed, and does not run another version', () => {
+  const failing = { python3: 'exit 1', 'apt-get': '', sudo: '', shellcheck: '' };
+  const { status, printed, called } = run({ zizmor: 'echo zizmor 0.0.1', ...failing });
+  expect(status).toBe(0);
+  expect(printed).toContain('Skipped: zizmor');
+  expect(printed).toContain(`It needs zizmor ${pinned('zizmor')} on the PATH, and finds 0.0.1.`);
+  expect(called).not.toContain('zizmor --offline --quiet .github');
 });
 
 it('fails when one of the concurrent commands fails, and prints the output of each', () => {

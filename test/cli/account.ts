@@ -18,6 +18,8 @@ export interface Call {
   readonly action: string;
   // biome-ignore lint/suspicious/noExplicitAny: inputs of all services
   readonly input: any;
+  /** The account that the bucket of S3 has to belong to. */
+  readonly bucketOwner: string | undefined;
 }
 
 /** A result or a refusal in the service's protocol, or any response. */
@@ -113,10 +115,11 @@ function readCall({ method, url, headers, body }: LoopbackRequest): Call {
   const action = headers['x-amz-target']?.toString().split('.').at(-1) ?? restAction;
   if (action !== undefined) {
     const input = { ...JSON.parse(String(body) || '{}'), ...path?.exec(url)?.groups };
-    return { service, region, action, input };
+    return { service, region, action, input, bucketOwner: undefined };
   }
   const { Action = `${method} ${url}`, ...input } = readQuery(String(body));
-  return { service, region, action: Action, input };
+  const bucketOwner = headers['x-amz-expected-bucket-owner']?.toString();
+  return { service, region, action: Action, input, bucketOwner };
 }
 
 const queryServices = ['sts', 'iam', 'rds', 'cloudformation'];
