@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { fail, ok } from '../../../domain/result';
-import { createDataApiDatabase } from '../../../lambda/database/data-api';
+import { createDataApiDatabase, type DataApiSettings } from '../../../lambda/database/data-api';
 import { sql } from '../../../lambda/database/database';
-import { localClient } from '../../support/aws-client';
+import { eventually } from '../../support/eventually';
 import { type HttpServer, startHttpServer } from '../../support/http-server';
 
 type Reply = (response: ServerResponse, request: IncomingMessage) => unknown;
@@ -30,27 +29,54 @@ beforeAll(async () => {
     const [reply] = replies.length > 1 ? replies.splice(0, 1) : replies;
     reply?.(response, request);
   });
+  const access = { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' };
+  jest.replaceProperty(process, 'env', { ...process.env, ...access, AWS_ENDPOINT_URL_RDS_DATA: server.url });
 });
 beforeEach(() => {
   calls = 0;
 });
+afterEach(() => jest.useRealTimers());
 afterAll(() => server.stop());
 
-function ask(resumeTimeout: number) {
-  const requestHandler = { requestTimeout: 500, throwOnRequestTimeout: true };
-  const client = new RDSDataClient({ ...localClient(server.url), requestHandler });
-  const settings = { clusterArn: 'cluster', secretArn: 'secret', database: 'wallet', resumeTimeout };
-  return createDataApiDatabase(settings, client)
-    .execute(sql`select 1 as one`)
-    .finally(() => client.destroy());
+/** With the product's own client. */
+function ask(settings: Partial<DataApiSettings> = {}) {
+  const target = { clusterArn: 'cluster', secretArn: 'secret', database: 'wallet' };
+  return createDataApiDatabase({ ...target, ...settings }).execute(sql`select 1 as one`);
 }
 const unavailable = (reason: string) => fail({ kind: 'database_unavailable', reason });
 
 it('waits for a paused cluster to resume, until its timeout', async () => {
   replies = [resuming, rows];
-  expect(await ask(5_000)).toEqual(ok([{ one: 1 }]));
+  expect(await ask()).toEqual(ok([{ one: 1 }]));
   replies = [resuming];
-  expect(await ask(600)).toEqual(unavailable('resuming'));
+  expect(await ask({ resumeTimeout: 600 })).toEqual(unavailable('resuming'));
+});
+
+it('without settings, waits 20 s for the cluster, and 8 s for a call', async () => {
+  const start = Date.now();
+  const now = jest.spyOn(Date, 'now').mockReturnValue(start);
+  const afterSeconds =
+    (seconds: number): Reply =>
+    (...call) => {
+      now.mockReturnValue(start + seconds * 1_000);
+      resuming(...call);
+    };
+  replies = [afterSeconds(19.4), afterSeconds(19.6)];
+  expect(await ask()).toEqual(unavailable('resuming'));
+  expect(calls).toBe(2);
+  now.mockRestore();
+
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  replies = [() => undefined];
+  let result: unknown;
+  void ask().then((answer) => (result = answer));
+  while (calls === 2) await new Promise(setImmediate);
+  await jest.advanceTimersByTimeAsync(7_900);
+  expect(result).toBeUndefined();
+  await jest.advanceTimersByTimeAsync(200);
+  jest.useRealTimers();
+  await eventually(() => result !== undefined);
+  expect(result).toEqual(unavailable('timeout'));
 });
 
 it.each<[reason: string, of: string, Reply]>([
@@ -63,11 +89,11 @@ it.each<[reason: string, of: string, Reply]>([
   ['connection_lost', 'the call', (_, { socket }) => socket.destroy()],
 ])('reports %s of %s as unavailable, without a retry', async (reason, _, reply) => {
   replies = [reply];
-  expect(await ask(5_000)).toEqual(unavailable(reason));
+  expect(await ask({ callTimeout: 500 })).toEqual(unavailable(reason));
   expect(calls).toBe(1);
 });
 
 it('throws when AWS denies access', async () => {
   replies = [failsWith(403, 'AccessDeniedException')];
-  await expect(ask(5_000)).rejects.toMatchObject({ name: 'AccessDeniedException' });
+  await expect(ask()).rejects.toMatchObject({ name: 'AccessDeniedException' });
 });
