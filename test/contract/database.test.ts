@@ -1,3 +1,4 @@
+import tls from 'node:tls';
 import { fail, ok, type Result } from '../../domain/result';
 import { StatementRefused, sql } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
@@ -90,7 +91,7 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
   });
 });
 
-it('direct access trusts only the configured root certificates, not those of another region', async () => {
+it('direct access trusts only the configured root certificates, from TLS 1.2, and the server ends statements first', async () => {
   const postgres = await sharedInRun<TestPostgres>('postgres');
   const [authority, elsewhere] = [await createAuthority(), await createAuthority()];
   const endpoint = await startDatabaseEndpoint({
@@ -107,7 +108,12 @@ it('direct access trusts only the configured root certificates, not those of ano
     }),
   );
   try {
-    expect(await trusting?.execute(sql`select 1 as one`)).toEqual({ ok: true, value: [{ one: 1 }] });
+    const connect = jest.spyOn(tls, 'connect');
+    const limit = sql`select current_setting('statement_timeout') as limit`;
+    // Less than the eight seconds of the client.
+    expect(await trusting?.execute(limit)).toEqual(ok([{ limit: '7s' }]));
+    expect(connect).toHaveBeenCalledWith(expect.objectContaining({ minVersion: 'TLSv1.2' }));
+    connect.mockRestore();
     await expect(distrusting?.execute(sql`select 1`)).rejects.toThrow(/certificate/);
   } finally {
     await Promise.all([trusting?.close(), distrusting?.close()]);
