@@ -179,10 +179,13 @@ describe('the permissions of a role', () => {
     return Object.fromEntries(tags.map(({ Key, Value }) => [`aws:ResourceTag/${Key}`, Value]));
   };
   type Call = [kind: string, action: string, resource: string, context?: Record<string, string>];
+  /** With the context, which the titles name. */
+  const complete = (calls: readonly Call[]) =>
+    calls.map(([kind, action, resource, context = {}]) => [kind, action, resource, context] as const);
   const plan = { 'cloudformation:ChangeSetName': 'wallet-plan-0123' };
   const inRegion = (place: string) => ({ 'aws:RequestedRegion': place });
 
-  it.each<Call>([
+  const permitted: Call[] = [
     ...[region, standby.region].flatMap((place): Call[] => [
       ['Deploy', 'sts:AssumeRole', bootstrapRole('deploy', place)],
       ['Drift', 'sts:AssumeRole', bootstrapRole('lookup', place)],
@@ -198,9 +201,10 @@ describe('the permissions of a role', () => {
     ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookEventsQueueUrl'))],
     ['Operate', 'lambda:InvokeFunction', functionNamed(named('OperationsFunctionName'))],
     ...['TokenSigningKeyArn', 'UserActionSigningKeyArn', 'WebhookSecretsKeyArn'].map(
-      (key): Call => ['Operate', 'kms:Sign', arn('kms', region, 'key/0123'), tagsOf(key)],
+      (key): Call => ['Operate', 'kms:Sign', arn('kms', region, `key/${key}`), tagsOf(key)],
     ),
-  ])('%s may call %s on %s', (kind, action, resource, context = {}) => {
+  ];
+  it.each(complete(permitted))('%s may call %s on %s with %j', (kind, action, resource, context) => {
     expect(allows(statementsOf(kind), action, resource, context)).toBe(true);
   });
 
@@ -227,7 +231,7 @@ describe('the permissions of a role', () => {
       ],
     ),
   ];
-  it.each(refused)('%s may not call %s on %s with %j', (kind, action, resource, context = {}) => {
+  it.each(complete(refused))('%s may not call %s on %s with %j', (kind, action, resource, context) => {
     expect(allows(statementsOf(kind), action, resource, context)).toBe(false);
   });
 

@@ -153,33 +153,42 @@ describe('a row', () => {
     expect(wrongIn({ ...eu, deprecated: true })).toEqual(['eu.deprecated']);
   });
 
-  it.each<[string, unknown, object?]>([
+  const rows = {
+    'a row with every field': full,
+    'a row with a standby': eu,
+    'a row with a standby without a service level agreement': { ...eu, serviceLevelAgreement: false },
+    'a row without optional fields': alone,
+    'a row without a service level agreement': unpromised,
+    'a row that may pause': { ...unpromised, database: paused },
+    'a row without a hosted zone': changed(full, { 'domainNames.hostedZone': undefined }),
+  };
+  const refused: [field: string, value: unknown, row?: keyof typeof rows][] = [
     ['tokenIssuer', 'http://eu.example'],
     ['residencyRegions', ['eu-west-1']],
     ['zones', ['eu-central-1a', 'eu-west-1b', 'eu-central-1c']],
-    ['zones', ['eu-central-1a'], alone],
+    ['zones', ['eu-central-1a'], 'a row without optional fields'],
     ['deprecation.sunset', '2025-12-31'],
     ['database.capacity.maximum', 0.5],
     ['database.capacity.minimum', 0],
-    ['database.capacity.minimum', 0, { ...eu, serviceLevelAgreement: false }],
+    ['database.capacity.minimum', 0, 'a row with a standby without a service level agreement'],
     ['database.pauseAfterMinutes', 5],
-    ['database.pauseAfterMinutes', undefined, { ...unpromised, database: paused }],
+    ['database.pauseAfterMinutes', undefined, 'a row that may pause'],
     ['database.readers', 0],
     ['database.backupRetentionDays', 7],
     ['database.deletionProtection', false],
     ['disposable', true],
-    ['database.replicaOf', 'wallet-eu', eu],
-    ['database.replicaOf', 'wallet-1', full],
+    ['database.replicaOf', 'wallet-eu', 'a row with a standby'],
+    ['database.replicaOf', 'wallet-1'],
     ['database.restoreFrom', { cluster: restoreFrom.cluster }],
     ['database.restoreFrom', { snapshot: snapshot.replace('eu-central-1', 'eu-west-1') }],
-    ['alarmEmail', 'on-call@example.com', unpromised],
-    ['airGappedBackups', { retentionDays: 35 }, unpromised],
+    ['alarmEmail', 'on-call@example.com', 'a row without a service level agreement'],
+    ['airGappedBackups', { retentionDays: 35 }, 'a row without a service level agreement'],
     ['objective', undefined],
-    ['objective', eu.objective, unpromised],
+    ['objective', eu.objective, 'a row without a service level agreement'],
     ['throttle.burst', 100],
     ['domainNames.hostedZone.name', 'ample.com'],
     ['domainNames.certificateArn', certificateArn.replace('eu-central-1', 'us-east-1')],
-    ['domainNames.certificateArn', undefined, changed(full, { 'domainNames.hostedZone': undefined })],
+    ['domainNames.certificateArn', undefined, 'a row without a hosted zone'],
     ['webhookOrigin.reserve', false],
     ['standby.region', 'eu-central-1'],
     ['standby.region', 'us-east-1'],
@@ -187,10 +196,14 @@ describe('a row', () => {
     ['standby.zones', eu.zones],
     // The suffix of the restore is missing.
     ['standby.globalClusterIdentifier', 'wallet-eu'],
-  ])('is refused when %s is %j', (field, value, row = full) => {
-    const { fields } = refusalOf(changed(row, { [field]: value }));
-    expect(fields).toContainEqual({ field: `eu.${field}`, value, remedy: expect.any(String) });
-  });
+  ];
+  it.each(refused.map(([field, value, row = 'a row with every field']) => [row, field, value] as const))(
+    'is refused when in %s %s is %j',
+    (row, field, value) => {
+      const { fields } = refusalOf(changed(rows[row], { [field]: value }));
+      expect(fields).toContainEqual({ field: `eu.${field}`, value, remedy: expect.any(String) });
+    },
+  );
 });
 
 it('two rows have no name, stack, range, issuer, address or global database in common', () => {

@@ -27,12 +27,20 @@ it('an environment may be added or removed, and no stack renamed', () => {
   });
 });
 
-it.each<[id: string, change: (resource: Json) => unknown]>([
-  ['DatabaseCluster', ({ Properties }) => Object.assign(Properties, { SnapshotIdentifier: 'x' })],
-  ['WebhookEventsQueue', (resource) => Object.assign(resource, { Type: 'AWS::SNS::Topic' })],
-  ['WebhookOriginElasticIp', (resource) => Object.assign(resource, { DeletionPolicy: 'Delete' })],
-  ['WebhookOriginElasticIp', (resource) => delete resource.UpdateReplacePolicy],
-])('a template must not replace or release %s, but may change it in place', (id, change) => {
+it.each<[id: string, what: string, change: (resource: Json) => unknown]>([
+  [
+    'DatabaseCluster',
+    'SnapshotIdentifier',
+    ({ Properties }) => Object.assign(Properties, { SnapshotIdentifier: 'x' }),
+  ],
+  ['WebhookEventsQueue', 'Type', (resource) => Object.assign(resource, { Type: 'AWS::SNS::Topic' })],
+  [
+    'WebhookOriginElasticIp',
+    'DeletionPolicy',
+    (resource) => Object.assign(resource, { DeletionPolicy: 'Delete' }),
+  ],
+  ['WebhookOriginElasticIp', 'UpdateReplacePolicy', (resource) => delete resource.UpdateReplacePolicy],
+])('a template must not replace or release %s by its %s, but may change it in place', (id, _, change) => {
   const before = templates[withDataApi.stackId];
   const after = structuredClone(before);
   after.Resources.DatabaseCluster.Properties.BackupRetentionPeriod = 30;
