@@ -6,7 +6,7 @@ import { allStacks } from '../cli/shell/deployed-stack';
 import { output, step } from './github';
 
 /** @throws Error for a name that is not in the table */
-export function findTarget(kind: string, name: string): Record<string, string> {
+export async function run(kind: string, name: string): Promise<void> {
   const nameOf = ({ stackId, environment }: ReturnType<typeof allStacks>[number]) =>
     kind === 'stack' ? stackId : environment.name;
   const stacks = allStacks();
@@ -17,9 +17,7 @@ export function findTarget(kind: string, name: string): Record<string, string> {
     throw new Error(`There is no ${kind} "${name}" in lib/environments.ts. Known: ${known}.`);
   }
   const { environment, stackId, region } = found;
-  return { environment: environment.name, region, serves: String(stackId === environment.stackId) };
+  output({ environment: environment.name, region, serves: String(stackId === environment.stackId) });
 }
-
-export const run = async (kind: string, name: string) => output(findTarget(kind, name));
 
 step(module, run);

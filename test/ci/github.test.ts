@@ -1,8 +1,5 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { findTarget } from '../../.ci/find-target';
-import type { WorkflowRun } from '../../.ci/github';
-import { requireGreen } from '../../.ci/require-green';
 import { environments } from '../../lib/environments';
 import { type HttpServer, startHttpServer } from '../support/http-server';
 import { first, withStandby } from '../support/rows';
@@ -39,33 +36,32 @@ describe('a commit is deployed', () => {
   const failed = { ...run, conclusion: 'failure' };
   const url = '/repos/owner/name/actions/workflows/check.yml/runs?head_sha=c0ffee&branch=main&event=push';
 
-  it('when its newest check passed, and not when that failed', async () => {
-    const command = 'node --require tsx/cjs .ci/require-green.ts';
+  const command = 'node --require tsx/cjs .ci/require-green.ts';
+  it('when its newest check passed', async () => {
     answers = { [url]: { workflow_runs: [run, failed] } };
     expect(await step(command)).toMatchObject({
       exitCode: 0,
       printed: expect.stringContaining('passed for'),
     });
-    // As a process, once for all scripts: an error is one line, and the exit code.
+  });
+
+  // As a process, once for all scripts: an error is one line, and the exit code.
+  it('not when its newest check failed', async () => {
     answers = { [url]: { workflow_runs: [failed, run] } };
-    expect(await workspace().start(command, variables())).toMatchObject({
-      exitCode: 1,
-      printed: `The workflow check ended with failure for c0ffee: ${run.html_url}\n`,
-    });
+    const printed = `The workflow check ended with failure for c0ffee: ${run.html_url}\n`;
+    expect(await workspace().start(command, variables())).toMatchObject({ exitCode: 1, printed });
   });
 
   // https://docs.github.com/en/rest/actions/workflow-runs#get-a-workflow-run
-  it('only with the conclusion success', () => {
-    const unsuccessful = ['cancelled', 'skipped', 'neutral', 'timed_out', 'action_required', 'stale', null];
-    for (const conclusion of unsuccessful)
-      expect(() => requireGreen('c0ffee', [{ ...run, conclusion }, run] as WorkflowRun[])).toThrow(
-        `ended with ${conclusion}`,
-      );
-    for (const status of ['queued', 'in_progress', 'waiting'])
-      expect(() => requireGreen('c0ffee', [{ ...run, status }, run] as WorkflowRun[])).toThrow(
-        'still running',
-      );
-    expect(() => requireGreen('c0ffee', [])).toThrow('has not run for c0ffee on main');
+  it.each<[string, readonly object[]]>([
+    ...['cancelled', 'skipped', 'neutral', 'timed_out', 'action_required', 'stale', null].map(
+      (conclusion): [string, object[]] => [`ended with ${conclusion}`, [{ ...run, conclusion }, run]],
+    ),
+    ['is still running', [{ ...run, status: 'in_progress' }, run]],
+    ['has not run for c0ffee on main', []],
+  ])('not when its check %s', async (reason, workflow_runs) => {
+    answers = { [url]: { workflow_runs } };
+    expect(await step(command)).toMatchObject({ exitCode: 1, printed: expect.stringContaining(reason) });
   });
 });
 
@@ -194,12 +190,14 @@ it('the last good assembly is from the newest deployment that passed smoke, not 
 });
 
 it("a workflow's stack or environment is in the table", async () => {
-  const input = { KIND: 'environment', NAME: withStandby.name };
-  const { output } = await step('node --require tsx/cjs .ci/find-target.ts "$KIND" "$NAME"', input);
-  const { name: environment, stackId, region, standby } = withStandby;
-  expect(findTarget('environment', environment)).toEqual({ environment, region, serves: 'true' });
-  expect(findTarget('stack', stackId)).toEqual({ environment, region, serves: 'true' });
-  expect(findTarget('stack', standby.stackId)).toMatchObject({ region: standby.region, serves: 'false' });
-  expect(() => findTarget('stack', environment)).toThrow(`There is no stack "${environment}"`);
-  expect(output).toBe(`environment=${environment}\nregion=${region}\nserves=true\n`);
+  const find = (KIND: string, NAME: string) =>
+    step('node --require tsx/cjs .ci/find-target.ts "$KIND" "$NAME"', { KIND, NAME });
+  const { name, stackId, region, standby } = withStandby;
+  const output = `environment=${name}\nregion=${region}\nserves=true\n`;
+  expect(await find('environment', name)).toMatchObject({ exitCode: 0, output });
+  expect(await find('stack', stackId)).toMatchObject({ exitCode: 0, output });
+  const ofStandby = `environment=${name}\nregion=${standby.region}\nserves=false\n`;
+  expect(await find('stack', standby.stackId)).toMatchObject({ exitCode: 0, output: ofStandby });
+  const printed = expect.stringContaining(`There is no stack "${name}"`);
+  expect(await find('stack', name)).toMatchObject({ exitCode: 1, output: '', printed });
 });

@@ -268,7 +268,7 @@ describe('origin-status', () => {
   });
 
   it.each([
-    [{ gateway: { state: 'failed' } }, /^gateway nat-1 is failed$/],
+    [{ gateway: { state: 'pending' } }, /^gateway nat-1 is pending$/],
     [{ gateway: { subnetId: 'subnet-3' } }, /^gateway nat-1 is in subnet subnet-3, not in .* zone 1$/],
     [{ gateway: { natGatewayAddressSet: [] } }, /^gateway nat-1 sends from no address, not 203\.0\.113\.7$/],
     [{ consumerStates: ['Enabled', 'Disabled'] }, /^the consumer deliver of \w+Queue is disabled$/],
