@@ -108,25 +108,23 @@ describe('after a failed smoke', () => {
   const queue = { Queue: { Type: 'AWS::SQS::Queue', Properties: {} } };
   const deployed =
     'cdk deploy --app last-good --exclusively --require-approval never --progress events --outputs-file outputs.json WalletEu\n';
-  /** The script that lists obstacles, except where it runs. */
-  const noObstacles = 'exit 0';
+  // The script that lists obstacles.
+  const noObstacles =
+    '[ "$*" = "--require tsx/cjs .ci/list-obstacles.ts cdk.out last-good plan/before.json WalletEu" ]';
   const obstacle = 'echo "- $3: no."; exit 1';
 
-  it.each<[string, number, string, object | undefined, node: string | undefined, ofCdk: number]>([
-    ['WalletEu was rolled back.', 0, deployed, queue, undefined, 0],
+  it.each<[string, number, string, object | undefined, node: string, ofCdk: number]>([
+    ['WalletEu was rolled back.', 0, deployed, queue, noObstacles, 0],
     ['The rollback of WalletEu failed.', 1, deployed, queue, noObstacles, 1],
     ['was not rolled back:** no earlier assembly', 1, '', undefined, noObstacles, 0],
     ['- .ci/list-obstacles.ts: no.', 1, '', queue, obstacle, 0],
   ])('%s', async (sentence, exitCode, called, lastGood, node, ofCdk) => {
     const checkout = workspace();
-    writeAssembly(checkout, 'cdk.out', { ...queue, New: { Type: 'AWS::SNS::Topic' } });
     if (lastGood) writeAssembly(checkout, 'last-good', lastGood);
-    checkout.write('plan/before.json', JSON.stringify({ Resources: queue }));
     checkout.write('cdk-calls', '');
     checkout.stub('npx', `echo "$@" >> cdk-calls; exit ${ofCdk}`);
-    if (node) checkout.stub('node', node);
-    account.answer(withStacks({ Parameters: [] }));
-    const outcome = await checkout.step('bash .ci/roll-back "$STACK"', inAccount());
+    checkout.stub('node', node);
+    const outcome = await checkout.step('bash .ci/roll-back "$STACK"', variables);
     expect(outcome).toMatchObject({ exitCode, summary: expect.stringContaining(sentence) });
     expect(checkout.read('cdk-calls')).toBe(called);
   });

@@ -81,6 +81,7 @@ export class Workspace {
 
   /** Runs a script of `.ci` in this process. */
   async run(script: string, args: readonly string[], variables: Variables = {}) {
+    expect(readFileSync(join(projectRoot, script), 'utf8')).toMatch(/^step\(module, run\);\n$/m);
     const { env } = process;
     const folder = process.cwd();
     const lines: string[] = [];
