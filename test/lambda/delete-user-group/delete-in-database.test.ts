@@ -71,6 +71,7 @@ it('permits a service account, and a caller with the permission through the very
 
 it.each([
   ['is an end user, but an employee in the token', `update identities set kind = 'EndUser'`],
+  ['is a service account, but an employee in the token', `update identities set kind = 'ServiceAccount'`],
   ['is deactivated', 'update identities set active = false'],
   ['holds a permission for other operations', `update permissions set operations = array['Auth:Read']`],
   [

@@ -263,6 +263,7 @@ it('disable-webhook disables until enable-webhook, and does not overwrite an ear
   const { disabledAt } = await describeWebhook(webhookId);
   const earlier = { enabled: false, disabledReason: 'gone', disabledAt };
   expect(await run('disable-webhook', { webhookId })).toMatchObject(earlier);
+  await region.query`update webhooks set unhealthy_at = null where webhook_id = ${webhookId}`;
   const enabled = { enabled: true, disabledReason: null, disabledAt: null };
   expect(await run('enable-webhook', { webhookId })).toMatchObject(enabled);
   // Nobody knows yet how fast its receiver is: deliveries take the second lane.
