@@ -62,7 +62,9 @@ describe.each(stacks)('the database of $environment.name', (stack) => {
     const admitted = stack
       .all('AWS::EC2::SecurityGroupIngress')
       .filter(({ logicalId }) => logicalId.startsWith('DatabaseCluster'));
-    expect(admitted).toHaveLength(isDirect ? 1 : 0);
+    const { Port } = cluster.Properties;
+    const ports = admitted.map(({ Properties }) => [Properties.FromPort, Properties.ToPort]);
+    expect(ports).toEqual(isDirect ? [[Port, Port]] : []);
     expect(secrets).toHaveLength(isDirect ? 1 : 1 + databaseRoles.length);
   });
 
