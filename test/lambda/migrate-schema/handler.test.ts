@@ -53,6 +53,14 @@ it('rolls back only the failing file, and reports its name and the reason', asyn
   expect(await migrate(first, mended)).toEqual(ok(['0002-broken']));
 });
 
+it('applies nothing when the roles could not be created', async () => {
+  const failures = [unavailable];
+  const transaction: TransactionalDatabase['transaction'] = async (work) =>
+    failures.pop() ?? region.owner.transaction(work);
+  expect(await migrateSchema({ ...region.owner, transaction }, [first], [])).toEqual(unavailable);
+  expect(await tables()).toEqual([]);
+});
+
 it('applies a file once when two migrations run at the same time', async () => {
   const outcomes = await Promise.all([migrate(first, second), migrate(first, second)]);
   const applied = outcomes.flatMap<unknown>((outcome) => (outcome.ok ? outcome.value : [outcome.error]));
