@@ -128,7 +128,7 @@ async function copyOf({ cleanup }: Harness): Promise<string> {
 }
 
 async function passes(tests: readonly string[], copy: string, { signal }: Harness): Promise<boolean> {
-  const jest = ['node_modules/jest/bin/jest.js', '--selectProjects', 'parts', '--bail'];
+  const jest = ['node_modules/jest/bin/jest.js', '--selectProjects', 'parts', '--bail', '--runInBand'];
   // Jest begins with the tests that failed last. A busy machine must not notice.
   const options = [`--cacheDirectory=${join(copy, 'coverage/jest')}`, '--testTimeout=240000'];
   const child = spawn(process.execPath, [...jest, ...options, ...tests], {
