@@ -89,11 +89,20 @@ it('only the role Operate trusts people, those with the permission set of the se
   });
 });
 
+it('trusts tokens that GitHub made for AWS, and is not deleted by mistake', () => {
+  expect(resources.GithubProvider.Properties).toMatchObject({
+    Url: `https://${issuer}`,
+    ClientIdList: ['sts.amazonaws.com'],
+  });
+  expect(new AccountStack(new App(), settingsOf({})).terminationProtection).toBe(true);
+});
+
 it("a role's session lasts as long as the longest step of a workflow", () => {
   const durations = workflows.flatMap(({ text }) => text.match(/(?<=role-duration-seconds: )\d+/g) ?? []);
   expect(durations).not.toHaveLength(0);
-  for (const kind of ['Deploy', 'Operate'])
-    expect(roleOf(kind).MaxSessionDuration).toBeGreaterThanOrEqual(Math.max(...durations.map(Number)));
+  expect(Math.max(...durations.map(Number))).toBeLessThanOrEqual(150 * 60);
+  for (const kind of ['Deploy', 'Operate', 'Read', 'Drift'])
+    expect(roleOf(kind).MaxSessionDuration).toBe(150 * 60);
 });
 
 it('trusts immutable subjects, and an existing provider of the account', () => {
@@ -111,9 +120,12 @@ it('has an unnamed budget, because new subscribers replace it, and sends mail be
   const { Budget, NotificationsWithSubscribers: mails } = resources.Budget.Properties;
   expect(Budget.BudgetLimit).toEqual({ Amount: 500, Unit: 'USD' });
   expect(Budget).not.toHaveProperty('BudgetName');
-  expect(mails).toHaveLength(2);
-  for (const { Subscribers } of mails)
-    expect(Subscribers).toEqual([{ SubscriptionType: 'EMAIL', Address: context.email }]);
+  const percent = { ComparisonOperator: 'GREATER_THAN', ThresholdType: 'PERCENTAGE' };
+  const Subscribers = [{ SubscriptionType: 'EMAIL', Address: context.email }];
+  expect(mails).toEqual([
+    { Notification: { ...percent, NotificationType: 'ACTUAL', Threshold: 80 }, Subscribers },
+    { Notification: { ...percent, NotificationType: 'FORECASTED', Threshold: 100 }, Subscribers },
+  ]);
 });
 
 describe('the permissions of a role', () => {

@@ -66,7 +66,20 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
       ...[serviceLevelAgreement, serviceLevelAgreement],
       serviceLevelAgreement && name === stackId,
     ]);
-    expect(tags).toMatchObject({ environment: environment.name });
+    const agreed = serviceLevelAgreement ? 'yes' : 'no';
+    const deprecated = String(environment.deprecation !== undefined);
+    expect(tags).toEqual({
+      service: 'wallet-infrastructure',
+      environment: environment.name,
+      'service-level-agreement': agreed,
+      deprecated,
+      'test-funds-only': String(environment.testFundsOnly),
+    });
+    if (name === stackId)
+      expect(stack.json.Outputs).toMatchObject({
+        ServiceLevelAgreement: { Value: agreed },
+        Deprecated: { Value: deprecated },
+      });
   });
 
   it('names no other stack or region', () => {

@@ -273,10 +273,13 @@ it('a public subnet contains only the gateway', () => {
     Two: functionIn({ 'Fn::GetAtt': ['Public', 'SubnetId'] }),
     // biome-ignore lint/suspicious/noTemplateCurlyInString: CloudFormation's own placeholders
     Three: functionIn(substitute('${Public.SubnetId}')),
+    Host: { Type: 'AWS::EC2::Instance', Properties: { SubnetId: { Ref: 'Public' } } },
   };
-  expect(refusals(resources, serving)).toEqual(
-    ['One', 'Two', 'Three'].map((id) => `public-subnet: ${id}, Properties.VpcConfig`),
-  );
+  expect(refusals(resources, serving)).toEqual([
+    'unreviewed: Host, Type',
+    ...['One', 'Two', 'Three'].map((id) => `public-subnet: ${id}, Properties.VpcConfig`),
+    'public-subnet: Host, Properties.SubnetId',
+  ]);
 });
 
 describe('a policy for everybody', () => {
@@ -318,6 +321,7 @@ describe('a CloudWatch dashboard, which is global', () => {
 
   it.each<[location: string, body: unknown]>([
     ['.widgets.0.type', widget('log', { query: 'fields ip' })],
+    ['.widgets.1.type', { widgets: ['text', 'custom'].map((type) => ({ type })) }],
     ['.widgets.0.properties.region', widget('metric', { region: undefined })],
     ['.widgets.0.properties.metrics.0.0.accountId', widget('metric', { metrics: [[{ accountId: '1' }]] })],
     ['.widgets.0.properties.insightRule', widget('metric', { insightRule: { ruleName: 'callers' } })],

@@ -5,6 +5,7 @@ import {
   deleteInDatabase,
   type UserGroupDeletion,
 } from '../../../lambda/delete-user-group/delete-in-database';
+import { eventually } from '../../support/eventually';
 import {
   addGroup,
   deletionOf,
@@ -121,6 +122,21 @@ it.each<[string, (first: UserGroupDeletion) => Changes, object]>([
   }
   expect(counts).toEqual(expected);
   expect(await traces(region.owner, organization.userGroupId)).toEqual(gone);
+});
+
+it('waits for a deletion that is using its user action, and reports the replay', async () => {
+  const first = deletion();
+  const replay = deletion({ userAction: first.userAction });
+  let outcome: ReturnType<DeleteUserGroup> | undefined;
+  await region.owner.transaction(async (transaction) => {
+    await deleteInDatabase(transaction)(first);
+    outcome = deleteUserGroup(replay);
+    const waiting = () =>
+      region.query`select pid from pg_locks where locktype = 'transactionid' and not granted`;
+    await eventually(async () => (await waiting()).length > 0, 30);
+    return ok(null);
+  });
+  expect(await outcome).toEqual(ok('user_action_replayed'));
 });
 
 const unavailable = (reason: string) => fail({ kind: 'database_unavailable', reason } as const);

@@ -11,6 +11,7 @@ import { longestProbeAge, probe } from '../../../domain/probe';
 import { localReceiversVariable } from '../../../domain/receiver-url';
 import { fail, ok } from '../../../domain/result';
 import { secretMessage, secretText } from '../../../domain/signature';
+import { sql } from '../../../lambda/database/database';
 import { databaseVariables } from '../../../lambda/database/variables';
 import type { DeliveryPorts, Receivers, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
 import { createDependencies, createHandler, createMetrics } from '../../../lambda/deliver-webhook/handler';
@@ -306,6 +307,19 @@ it.each([
   await run({}, world.retries);
   expect(await requests()).toHaveLength(1);
   expect(await stored()).toMatchObject({ unhealthy });
+});
+
+it('records an attempt while another one changes its webhook', async () => {
+  await send();
+  receiver.answer(path, 500);
+  await world.database.owner.transaction(async (transaction) => {
+    await transaction.execute(
+      sql`select enabled from webhooks where webhook_id = ${webhookId} for no key update`,
+    );
+    expect(await run()).toMatchObject({ failed: 0 });
+    return ok(null);
+  });
+  expect(await attempts()).toMatchObject([{ status: 500 }]);
 });
 
 it.each<[string, () => Partial<DeliveryPorts>]>([

@@ -260,6 +260,26 @@ it.each([
   expect(await sent).toEqual(Array(count).fill(answered()));
 });
 
+it('a request is sent again on a new connection, since other idle ones may be lost, too', async () => {
+  const waiting: Socket[] = [];
+  let isRestarted = false;
+  const port = await startTls((socket) => {
+    const isLost = !isRestarted;
+    socket.on('data', () => {
+      if (!isRestarted) waiting.push(socket);
+      else if (isLost) socket.end();
+      else socket.write(bodyOf(2));
+    });
+  });
+  const send = client();
+  const opened = [send(port), send(port)];
+  await eventually(() => waiting.length === 2, 20);
+  for (const socket of waiting) socket.write(bodyOf(2));
+  await Promise.all(opened);
+  isRestarted = true;
+  expect(await send(port)).toEqual(answered());
+});
+
 /** A receiver that counts, and gives the same response to each request. */
 async function startCounting(
   response = bodyOf(2),

@@ -60,9 +60,12 @@ it('creates a delivery, in its lane, for each enabled webhook of the organizatio
   await sendEvent('ev-3', await addOrganization(owner));
 
   const execute = jest.spyOn(database, 'execute');
+  const sentBefore = Date.now();
+  const anHourLater = jest.spyOn(Date, 'now').mockReturnValue(sentBefore + 3_600_000);
   expect(await fanOut()).toEqual({ received: 3, failed: 0 });
   expect(execute).toHaveBeenCalledTimes(1);
-  execute.mockRestore();
+  for (const mocked of [execute, anHourLater]) mocked.mockRestore();
+  for (const { acceptedAt } of delivered(world.deliveries)) expect(acceptedAt).toBeLessThan(sentBefore + 1);
   const ids = { deliveryId: deliveryId('ev-1', all), webhookId: all, eventId: 'ev-1' };
   expect(delivered(world.deliveries)).toMatchObject([
     { ...ids, acceptedAt: expect.any(Number), body: eventText(organizationId, 'ev-1') },
@@ -71,6 +74,19 @@ it('creates a delivery, in its lane, for each enabled webhook of the organizatio
   expect(delivered(world.retries)).toMatchObject([{ eventId: 'ev-1', webhookId: unhealthy }]);
   const line = { logCode: 'EVENT_FANNED_OUT', eventId: 'ev-1', organizationId, kind: 'wallet.created' };
   expect(world.log.lines).toContainEqual({ message: 'Event fanned out', ...line, deliveries: 2 });
+});
+
+it('stores an event of each organization, also if their producers chose the same id', async () => {
+  const ids = [world.organizationId, await addOrganization(world.database.owner)];
+  for (const id of ids) {
+    await addWebhook(world.database.owner, id);
+    await sendEvent('ev-1', id);
+  }
+  await fanOut();
+  const stored = await world.database.query`
+    select organization_id as id from webhook_events
+    where event_id = 'ev-1' and ${JSON.stringify(ids)}::jsonb ? organization_id`;
+  expect(stored.map(({ id }) => id).sort()).toEqual(ids.sort());
 });
 
 it('sends invalid events to the dead-letter queue with the reason, or keeps them while it is unavailable', async () => {
