@@ -312,6 +312,14 @@ describe('a policy for everybody', () => {
   });
 });
 
+it('a value that can become more than 1,000 texts is an error', () => {
+  const choices = Array.from({ length: 10 }, () => conditional('a', 'b'));
+  const topic = (pieces: readonly unknown[]) =>
+    only('AWS::SNS::Topic', { TopicName: { 'Fn::Join': ['', pieces] } });
+  expect(() => refusals(topic(choices))).toThrow('more than 1000 texts');
+  expect(() => refusals(topic(choices.slice(1)))).not.toThrow();
+});
+
 describe('a CloudWatch dashboard, which is global', () => {
   const dashboard = (DashboardBody: string) => only('AWS::CloudWatch::Dashboard', { DashboardBody });
   const widget = (type: string, properties: object) => ({
