@@ -33,7 +33,17 @@ const consumer = (MaximumConcurrency: number) => ({
   ...{ BatchSize: 10, ScalingConfig: { MaximumConcurrency } },
   FunctionResponseTypes: ['ReportBatchItemFailures'],
 });
-const runtime = { Runtime: 'nodejs24.x', Architectures: ['arm64'] };
+const regionalApi = {
+  EndpointConfiguration: { Types: ['REGIONAL'] },
+  SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
+  EndpointAccessMode: 'STRICT',
+};
+const runtime = {
+  Runtime: 'nodejs24.x',
+  Architectures: ['arm64'],
+  // Metric filters read members of a line.
+  LoggingConfig: { LogFormat: 'JSON' },
+};
 const lambda = (Timeout: number, MemorySize = 512) => ({ Timeout, MemorySize, ...runtime });
 /** Of the CDK's framework for custom resources. */
 const provider = { Timeout: 15 * 60, ...runtime };
@@ -173,11 +183,8 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
   },
 
   'docs/decisions/api.md': {
-    'ApiGateway::RestApi ': {
-      EndpointConfiguration: { Types: ['REGIONAL'] },
-      SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
-      EndpointAccessMode: 'STRICT',
-    },
+    'ApiGateway::RestApi Api': regionalApi,
+    'ApiGateway::RestApi Dashboard': { ...regionalApi, MinimumCompressionSize: 4_096 },
     'Lambda::Function SigningKeysExportJwks': lambda(30),
     'SigningKeySet SigningKeys': { ServiceTimeout: '120' },
     'Logs::LogGroup (Api|Dashboard)AccessLog': keptLog,

@@ -139,6 +139,11 @@ it.each<[name: string, verdict: string, token: string]>([
   ['that is not valid yet', 'not_yet_valid: not_yet_valid', token({ nbf: seconds() + 120 })],
   ['from the future', 'not_yet_valid: issued_in_the_future', token({ iat: seconds() + 120 })],
   ['that lives longer than a day', 'malformed: lives_too_long', token({ exp: seconds() + day + 9 })],
+  [
+    'of a day ago that still lives',
+    'malformed: lives_too_long',
+    token({ iat: seconds() - day, exp: seconds() + 9 }),
+  ],
   ['with an unknown kind', notAllowed, token({ kind: 'EndUsers' })],
   ['with a malformed identity', notAllowed, token({ sub: 'us-1' })],
   ['with a malformed organization', notAllowed, token({ org: 'or-1' })],

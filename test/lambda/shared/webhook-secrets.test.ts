@@ -19,6 +19,14 @@ it('derives the MAC of webhook id and version with the key, or reports a failure
   expect(await secret('wh-1', 2)).toEqual({ ok: true, value: macOf('key-1', 'wh-1.2') });
 });
 
+it('signs with no shorter MAC', async () => {
+  send.mockResolvedValueOnce({ Mac: macOf('key-1', 'wh-1.1').subarray(1) });
+  expect(await create().secret('wh-1', 1)).toMatchObject({
+    ok: false,
+    error: { kind: 'secret_unavailable' },
+  });
+});
+
 it('derives another secret for each version and each webhook of a warm function', async () => {
   const { secret } = create();
   for (const [webhookId, version] of [
