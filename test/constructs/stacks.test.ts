@@ -52,6 +52,17 @@ function statementsWithin(value: Json): Json[] {
   return 'Effect' in value ? [value] : Object.values(value).flatMap(statementsWithin);
 }
 
+const nameOf = (type: string, effect: string, actions: string | readonly string[]) =>
+  `${type} ${effect} ${[actions].flat().join(' ')}`;
+
+it('every condition of the table is in a stack', () => {
+  const resources = Object.values(every).flatMap((stack) => stack.resources);
+  const found = resources.flatMap(({ Type, Properties }) =>
+    statementsWithin(Properties).map(({ Effect, Action }) => nameOf(Type, Effect, Action)),
+  );
+  expect(Object.keys(conditions).filter((each) => !found.includes(each))).toEqual([]);
+});
+
 const idsOf = (resources: readonly Resource[]) => resources.map(({ logicalId }) => logicalId);
 
 describe.each(Object.entries(every))('%s', (name, stack) => {
@@ -151,8 +162,8 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
           operator,
           Object.fromEntries(Object.entries(keys).map(([key, value]) => [key, written(value)])),
         ]);
-        const statement = `${Type} ${Effect} ${[Action].flat().join(' ')}`;
-        expect([logicalId, Object.fromEntries(found)]).toEqual([logicalId, conditions[statement] ?? {}]);
+        const promised = conditions[nameOf(Type, Effect, Action)] ?? {};
+        expect([logicalId, Object.fromEntries(found)]).toEqual([logicalId, promised]);
       }
     const permissions = stack.all('AWS::Lambda::Permission');
     expect(idsOf(permissions.filter(({ Properties }) => !Properties.SourceArn))).toEqual([]);
