@@ -100,8 +100,19 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
       expect(stack.text).not.toContain(region);
   });
 
-  it('has its subnets in the zones of the row, by name and in order', () => {
-    const { zones } = environment.standby?.stackId === name ? environment.standby : environment;
+  it('has its subnets in the zones of the row, by name and in order, with ranges that never change', () => {
+    const { zones, vpcCidr } = environment.standby?.stackId === name ? environment.standby : environment;
+    // EC2 would replace a subnet, and what is in it, for another range.
+    const ranges: Record<string, (number: number) => string> = {
+      Public: (number) => `${number - 1}.0/24`,
+      Private: (number) => `${16 * number}.0/20`,
+      Isolated: (number) => `${48 + 16 * number}.0/20`,
+    };
+    for (const { logicalId, Properties } of stack.all('AWS::EC2::Subnet')) {
+      const [, kind = '', number] = /^NetworkVpc(\w+?)Subnet(\d)/.exec(logicalId) ?? [];
+      const range = vpcCidr.replace('0.0/16', `${ranges[kind]?.(Number(number))}`);
+      expect([logicalId, Properties.CidrBlock]).toEqual([logicalId, range]);
+    }
     const used = stack.all('AWS::EC2::Subnet').map(({ Properties }) => Properties.AvailabilityZone);
     expect(used).toEqual(used.map((_, index) => zones[index % zones.length]));
     expect(new Set(used).size).toBe(zones.length);
