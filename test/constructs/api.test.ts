@@ -99,7 +99,8 @@ describe('the API', () => {
       expect.stringMatching(`^"${elasticIp}-${reserve}-[0-9a-f]{8}"$`),
       expect.stringMatching('^"203.0.113.1-203.0.113.2-[0-9a-f]{8}"$'),
     ]);
-    // Of a deprecation.
+    // Clients see a deprecation within an hour.
+    expect(ofPlain.headers['cache-control']).toBe('public, max-age=3600');
     expect(ofCertified.headers.etag.slice(-9)).not.toBe(ofPlain.headers.etag.slice(-9));
   });
 });
