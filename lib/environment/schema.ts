@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import * as v from 'valibot';
+import { beginsWithDay } from '../../domain/time';
 import { defaultLifetimeSeconds } from '../../lambda/authorize-request/variables';
 import { regionRemedy, residencyRemedy, zonesRemedy } from './messages';
 
@@ -10,12 +11,8 @@ const flag = v.boolean('Write true or false.');
 const where = (isValid: (value: string) => boolean, remedy: string) =>
   v.custom<string>((value) => typeof value === 'string' && isValid(value), remedy);
 const text = (pattern: RegExp, remedy: string) => where((value) => pattern.test(value), remedy);
-/** Only days that exist: JavaScript reads 30 February as 2 March. */
 const time = (pattern: RegExp, remedy: string) =>
-  where((value) => {
-    const isTime = pattern.test(value) && Date.parse(value) > 0;
-    return isTime && new Date(value).toISOString().startsWith(value.slice(0, 10));
-  }, remedy);
+  where((value) => pattern.test(value) && Date.parse(value) > 0 && beginsWithDay(value), remedy);
 const number = (least: number, most: number, step = 1) =>
   v.custom<number>(
     (value) => typeof value === 'number' && value >= least && value <= most && value % step === 0,
@@ -99,7 +96,7 @@ const restoreFrom = object({
   /** Identifier of the cluster whose backups are used, usually the one to replace. */
   cluster: optional(rdsName),
   /** May be in the future: templates must not depend on the date of synthesis. `preflight` checks it with RDS. */
-  time: optional(time(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, 'Give it in UTC as 2026-11-21T10:30:00Z.')),
+  time: optional(time(/^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\dZ$/, 'Give it in UTC as 2026-11-21T10:30:00Z.')),
 });
 
 const database = object({

@@ -180,6 +180,7 @@ describe('a row', () => {
     ['database.replicaOf', 'wallet-eu', 'a row with a standby'],
     ['database.replicaOf', 'wallet-1'],
     ['database.restoreFrom', { cluster: restoreFrom.cluster }],
+    ['database.restoreFrom.time', '2026-11-21T24:00:00Z'],
     ['database.restoreFrom', { snapshot: snapshot.replace('eu-central-1', 'eu-west-1') }],
     ['alarmEmail', 'on-call@example.com', 'a row without a service level agreement'],
     ['airGappedBackups', { retentionDays: 35 }, 'a row without a service level agreement'],

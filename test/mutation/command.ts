@@ -115,7 +115,7 @@ function filesIn(path: string): readonly string[] {
     : [path];
 }
 
-/** Its files that git tracks or would, so that nobody's own are touched, whatever ends this process. */
+/** The files that git tracks or would, so that nobody's own are touched, whatever ends this process. */
 async function copyOf({ cleanup }: Harness): Promise<string> {
   const copy = await temporaryFolder(cleanup);
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];

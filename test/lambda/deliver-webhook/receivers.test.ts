@@ -228,6 +228,14 @@ it.each([
   expect(await client()(await startTls(say(response)))).toEqual(expected);
 });
 
+/** Opens that many connections: the receiver responds once all have sent a request, which it adds to `waiting`. */
+async function openConnections(send: () => Promise<AttemptResult>, waiting: Socket[], count: number) {
+  const opened = Promise.all(Array.from({ length: count }, send));
+  await eventually(() => waiting.length === count, 20);
+  for (const socket of waiting) socket.write(bodyOf(2));
+  await opened;
+}
+
 it.each([
   ['loses one connection', 1],
   ['restarts', 8],
@@ -241,20 +249,15 @@ it.each([
     });
   });
   const send = client();
-  const sendAll = () => Promise.all(Array.from({ length: count }, () => send(port)));
-  // Opens the connections.
   const waiting: Socket[] = [];
   behaviours.push(...Array(count).fill((socket: Socket) => waiting.push(socket)));
-  const opened = sendAll();
-  await eventually(() => waiting.length === count, 20);
-  for (const socket of waiting) socket.write(bodyOf(2));
-  await opened;
+  await openConnections(() => send(port), waiting, count);
 
   // The requests that stay wait for their response until the others were lost and sent again.
   const held: Socket[] = [];
   behaviours.push(...Array(count - closed).fill((socket: Socket) => held.push(socket)));
   behaviours.push(...Array(closed).fill(ends));
-  const sent = sendAll();
+  const sent = Promise.all(Array.from({ length: count }, () => send(port)));
   await eventually(() => requests === 2 * count + closed, 20);
   for (const socket of held) socket.write(bodyOf(2));
   expect(await sent).toEqual(Array(count).fill(answered()));
@@ -272,10 +275,7 @@ it('a request is sent again on a new connection, since other idle ones may be lo
     });
   });
   const send = client();
-  const opened = [send(port), send(port)];
-  await eventually(() => waiting.length === 2, 20);
-  for (const socket of waiting) socket.write(bodyOf(2));
-  await Promise.all(opened);
+  await openConnections(() => send(port), waiting, 2);
   isRestarted = true;
   expect(await send(port)).toEqual(answered());
 });
