@@ -25,7 +25,7 @@ esac`;
 function run(stubs: Readonly<Record<string, string>>, { args = ['checks'], CI = '' } = {}) {
   const tools = join(folder(), 'bin');
   mkdirSync(tools);
-  for (const tool of 'sed dirname id mktemp cat rm tee grep bash env xargs mkdir'.split(' ')) {
+  for (const tool of 'sed dirname id mktemp cat rm tee grep bash env xargs mkdir nice'.split(' ')) {
     const real = ['/usr/bin', '/bin'].map((each) => join(each, tool)).find(existsSync);
     symlinkSync(real as string, join(tools, tool));
   }
