@@ -6,7 +6,6 @@ import {
   retrySchedule,
   writeDelivery,
 } from '../../../domain/delivery';
-import { parseEvent } from '../../../domain/event';
 import { longestProbeAge, probe } from '../../../domain/probe';
 import { localReceiversVariable } from '../../../domain/receiver-url';
 import { fail, ok } from '../../../domain/result';
@@ -115,16 +114,12 @@ it('a delivery posts the unchanged event, signed, and adds a row, a log line and
   expect([request?.body, request?.headers['accept-encoding'], more]).toEqual([body, 'identity', []]);
   expectDocumentedDelivery(request?.headers ?? {}, body);
   const outcome = { status: 204, outcome: 'delivered', reason: 'ok' };
-  const durationMs = expect.any(Number);
-  expect(await attempts()).toMatchObject([
-    { event_id: 'ev-1', delivery_id: deliveryId, ...outcome, duration_ms: durationMs, next_attempt_at: null },
-  ]);
-  const ids = { eventId: 'ev-1', webhookId, deliveryId };
-  const line = { ...ids, attempt: 1, durationMs, ...outcome, ageMs: expect.any(Number) };
-  expect(world.log.lines).toEqual([
-    { message: 'Webhook delivered', logCode: 'WEBHOOK_ATTEMPTED', ...line, retryInMs: undefined },
-  ]);
-  // The dimension that alarms read.
+  const row = { event_id: 'ev-1', delivery_id: deliveryId, ...outcome, next_attempt_at: null };
+  expect(await attempts()).toMatchObject([row]);
+  const [durationMs, ageMs] = [expect.any(Number), expect.any(Number)];
+  const line = { eventId: 'ev-1', webhookId, deliveryId, attempt: 1, durationMs, ...outcome, ageMs };
+  const said = { message: 'Webhook delivered', logCode: 'WEBHOOK_ATTEMPTED' };
+  expect(world.log.lines).toEqual([{ ...said, ...line, retryInMs: undefined }]);
   expect(emitted).toMatchObject({
     ...{ Delivered: 1, service: 'deliver-webhook', environment: 'test' },
     // Alarms match the exact set.
@@ -156,16 +151,13 @@ it('a delivery stops when the webhook is disabled or removed', async () => {
   await send({ webhookId: 'wh-aaaaa-bbbbb-removed0000000' });
   expect(await run()).toMatchObject({ received: 2, failed: 0 });
   expect([await requests(), await attempts()]).toEqual([[], []]);
-  const reasons = world.log.lines.map(({ reason }) => reason);
-  expect(reasons.sort()).toEqual(['webhook_disabled', 'webhook_removed']);
 });
 
 it('a delivery whose attempt is not recorded is not repeated', async () => {
   await send();
   expect(await run({ webhooks: { ...webhooks, record: bug } })).toMatchObject({ failed: 0 });
   expect(await requests()).toHaveLength(1);
-  const codes = world.log.lines.map(({ logCode }) => logCode);
-  expect(codes).toEqual(['WEBHOOK_ATTEMPTED', 'WEBHOOK_ATTEMPT_NOT_RECORDED']);
+  expect(world.log.lines).toMatchObject([{}, { logCode: 'WEBHOOK_ATTEMPT_NOT_RECORDED' }]);
 });
 
 describe('410', () => {
@@ -180,13 +172,12 @@ describe('410', () => {
     expect(await stored()).toMatchObject({ enabled: false });
     const attempt = { status: 410, outcome: 'disabled', reason: 'gone' };
     expect(await attempts()).toMatchObject([attempt, attempt]);
-    const [body = '', ...more] = world.events.sent().map(({ body }) => body);
-    expect(more).toEqual([]);
+    const events = world.events.sent().map(({ body }) => JSON.parse(body));
     const { organizationId } = world;
-    expect(parseEvent(body)).toMatchObject({ value: { organizationId, kind: 'webhook.disabled' } });
-    const { id: eventId, data } = JSON.parse(body);
-    expect(data).toEqual({ webhookId, reason: 'gone' });
-    const line = { logCode: 'WEBHOOK_DISABLED', webhookId, organizationId, reason: 'gone', eventId };
+    const data = { webhookId, reason: 'gone' };
+    expect(events).toMatchObject([{ organizationId, kind: 'webhook.disabled' }]);
+    expect(events[0].data).toEqual(data);
+    const line = { logCode: 'WEBHOOK_DISABLED', organizationId, ...data, eventId: events[0].id };
     expect(world.log.lines).toContainEqual({ message: 'Webhook disabled', ...line });
   });
 
@@ -340,25 +331,20 @@ it('sends an invalid message to the dead-letter queue with the reason', async ()
   expect(await world.refused()).toEqual([['poison', 'The message is not a JSON object.']]);
 });
 
-it.each([
-  ['', 'scheme_not_https'],
-  ['true', 'scheme_not_https'],
-  ['allowed', 'connection_refused'],
-])('with the variable %j, an attempt at a receiver on this machine ends with %s', async (value, reason) => {
+it('neither deliveries nor webhooks go to this machine without the exact value of its variable', async () => {
   const names = [...databaseVariables['data-api'], ...variables, ...operationsVariables];
-  const settings = {
+  const env = jest.replaceProperty(process, 'env', {
     ...Object.fromEntries(names.map((name) => [name, 'https://service.example/made-up'])),
     ...{ AWS_REGION: 'eu-central-1', DATABASE_ACCESS: 'data-api', POWERTOOLS_LOG_LEVEL: 'SILENT' },
-  };
-  const env = jest.replaceProperty(process, 'env', { ...settings, [localReceiversVariable]: value });
-  // Nothing listens there. On AWS, http://127.0.0.1:9001 is the Lambda Runtime API.
-  const url = 'http://127.0.0.1:1/';
+    [localReceiversVariable]: 'true',
+  });
+  // On AWS, http://127.0.0.1:9001 is the Lambda Runtime API.
+  const url = 'http://127.0.0.1:9001/';
   const { receivers } = createDependencies().ports;
+  const reason = 'scheme_not_https';
   expect(await receivers.post({ webhookId, url, headers: {}, body: '' })).toMatchObject({ reason });
   const input = { organizationId: world.organizationId, url };
-  const operations = createOperations(operationsDependencies());
+  const answer = await createOperations(operationsDependencies())({ operation: 'add-webhook', input });
   env.restore();
-  if (value === 'allowed') return;
-  const answer = await operations({ operation: 'add-webhook', input });
-  expect(answer).toMatchObject({ ok: false, error: { code: 'scheme_not_https' } });
+  expect(answer).toMatchObject({ error: { code: reason } });
 });

@@ -52,9 +52,9 @@ function startTls(behaviour: Behaviour, options: TlsOptions = {}) {
   return listen(server.on('tlsClientError', () => undefined));
 }
 
-/** @param settings @default - a minute for each: other limits end an attempt */
+/** @param settings @default - so long for each that other limits end an attempt */
 function client(
-  settings: ReceiverSettings = { connectTimeout: 60_000, timeout: 60_000, idleTimeout: 60_000 },
+  settings: ReceiverSettings = { connectTimeout: 20_000, timeout: 20_000, idleTimeout: 20_000 },
 ) {
   const receivers = createReceivers({
     certificateAuthorities: [authority.cert],
@@ -103,7 +103,7 @@ const answered = (status = 200): AttemptResult => ({ answered: true, status });
 const unanswered = (reason: string): AttemptResult => ({ answered: false, reason: reason as AttemptReason });
 const slow = unanswered('slow');
 
-/** Without our limits each would block its batch for a minute. */
+/** Without our limits each would block its batch. */
 const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult])[] = [
   ['sends an endless body', say(`${head}\r\n`, endlessly('x'.repeat(65_536))), answered()],
   ['closes in its body', say(`${head}content-length: 9\r\n\r\na`, ends), answered()],
