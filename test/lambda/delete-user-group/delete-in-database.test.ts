@@ -5,7 +5,6 @@ import {
   deleteInDatabase,
   type UserGroupDeletion,
 } from '../../../lambda/delete-user-group/delete-in-database';
-import { eventually } from '../../support/eventually';
 import {
   addGroup,
   deletionOf,
@@ -87,7 +86,7 @@ it.each([
   expect(await deleteUserGroup(request)).toEqual(ok('permission_missing'));
   expect(await traces(region.owner, organization.userGroupId)).toMatchObject({ groups: 1, deletions: 0 });
   const used = await region.query`
-    select from used_user_actions where user_action_id = ${request.userAction.id}`;
+    select user_action_id from used_user_actions where user_action_id = ${request.userAction.id}`;
   expect(used).toEqual([]);
 });
 
@@ -122,21 +121,6 @@ it.each<[string, (first: UserGroupDeletion) => Changes, object]>([
   }
   expect(counts).toEqual(expected);
   expect(await traces(region.owner, organization.userGroupId)).toEqual(gone);
-});
-
-it('waits for a deletion that is using its user action, and reports the replay', async () => {
-  const first = deletion();
-  const replay = deletion({ userAction: first.userAction });
-  let outcome: ReturnType<DeleteUserGroup> | undefined;
-  await region.owner.transaction(async (transaction) => {
-    await deleteInDatabase(transaction)(first);
-    outcome = deleteUserGroup(replay);
-    const waiting = () =>
-      region.query`select pid from pg_locks where locktype = 'transactionid' and not granted`;
-    await eventually(async () => (await waiting()).length > 0, 30);
-    return ok(null);
-  });
-  expect(await outcome).toEqual(ok('user_action_replayed'));
 });
 
 const unavailable = (reason: string) => fail({ kind: 'database_unavailable', reason } as const);

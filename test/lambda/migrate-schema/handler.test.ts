@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fail, ok, type Result } from '../../../domain/result';
+import { fail, ok } from '../../../domain/result';
 import type { Database, TransactionalDatabase } from '../../../lambda/database/database';
 import { migrations } from '../../../lambda/database/migrations';
 import { awaitDatabase, createHandler, SecretUnreadable } from '../../../lambda/migrate-schema/handler';
@@ -14,6 +14,8 @@ it('the list contains every file of the folder, in order', () => {
   expect(migrations.map(({ name }) => name)).toEqual(names.sort());
 });
 
+const log = recordLog();
+const unavailable = fail({ kind: 'database_unavailable', reason: 'connection_lost' } as const);
 let region: RegionDatabase;
 beforeAll(async () => {
   region = await startRegionDatabase('data-api');
@@ -91,75 +93,54 @@ it('switches a role between tokens and passwords, with the timeouts of each', as
   expect(await switchTo({})).toEqual(withTokens);
 });
 
-const unavailable = fail({ kind: 'database_unavailable', reason: 'connection_lost' } as const);
-const named = (name: string) => Object.assign(new Error('not yet'), { name });
-
-describe('the custom resource', () => {
-  const physical = { PhysicalResourceId: 'schema-migration' };
-  const handle = (result: Result<never, MigrationFailed>, readRoles = async () => [] as const) => {
-    const connect = jest.fn(async () => ({ execute: jest.fn(), transaction: async () => result, close }));
+const refused = { kind: 'refused', migration: '0002-b', sqlState: '42P01', message: 'no table' } as const;
+it.each<['Create' | 'Update', MigrationFailed, string]>([
+  ['Create', refused, 'Migration 0002-b failed and was rolled back: no table (SQLSTATE 42P01).'],
+  [
+    'Update',
+    { kind: 'edited', migration: '0002-b' },
+    'Migration 0002-b was applied before and has been edited',
+  ],
+  ['Update', { kind: 'timed_out', migration: '0002-b' }, 'Migration 0002-b exceeded the time limit'],
+])(
+  'the custom resource fails a deployment, on %s, with the reason of %j; does nothing on Delete',
+  async (type, failure, message) => {
     const close = jest.fn(async () => undefined);
-    const handler = createHandler({ log: recordLog(), connect: connect as never, readRoles });
-    return { connect, close, run: (RequestType: 'Create' | 'Update' | 'Delete') => handler({ RequestType }) };
-  };
-  const refused = { kind: 'refused', migration: '0002-b', sqlState: '42P01', message: 'no table' } as const;
-
-  it.each<[MigrationFailed, string]>([
-    [refused, 'Migration 0002-b failed and was rolled back: no table (SQLSTATE 42P01).'],
-    [
-      { kind: 'edited', migration: '0002-b' },
-      'Migration 0002-b was applied before and has been edited since.',
-    ],
-    [{ kind: 'timed_out', migration: '0002-b' }, 'Migration 0002-b exceeded the time limit'],
-  ])('fails the deployment with the reason of %j', async (failure, message) => {
-    for (const type of ['Create', 'Update'] as const) {
-      const { run, close } = handle(fail(failure));
-      await expect(run(type)).rejects.toThrow(message);
-      expect(close).toHaveBeenCalledTimes(1);
-    }
-  });
-
-  it('keeps its id, and does nothing when it is deleted', async () => {
-    const { connect, run } = handle(fail(refused));
-    expect(await run('Delete')).toEqual(physical);
+    const connect = jest.fn(async () => ({ transaction: async () => fail(failure), close }));
+    const handler = createHandler({ log, connect: connect as never, readRoles: async () => [] });
+    expect(await handler({ RequestType: 'Delete' })).toEqual({ PhysicalResourceId: 'schema-migration' });
     expect(connect).not.toHaveBeenCalled();
-  });
-});
+    await expect(handler({ RequestType: type })).rejects.toThrow(message);
+    expect(close).toHaveBeenCalledTimes(1);
+  },
+);
 
-/** Makes these attempts, the last one repeatedly, with a clock that only pauses advance. */
-async function run(...attempts: (() => Promise<unknown>)[]) {
-  const pauses: number[] = [];
-  const log = recordLog();
+const rejects = (name: string) => () => Promise.reject(Object.assign(new Error('not yet'), { name }));
+it.each<[what: string, attempts: (() => Promise<unknown>)[], outcome: unknown, pauses: number[]]>([
+  [
+    'retries what is expected of a new database',
+    [
+      async () => unavailable,
+      rejects('DatabaseNotFoundException'),
+      () => Promise.reject(new SecretUnreadable('secret_AccessDeniedException')),
+      async () => ok('applied'),
+    ],
+    ok('applied'),
+    [1_000, 2_000, 4_000],
+  ],
+  [
+    'retries every 10 s for at most 8 minutes, then reports the last reason',
+    [async () => unavailable],
+    unavailable,
+    [1_000, 2_000, 4_000, 8_000, ...Array(46).fill(10_000)],
+  ],
+  ['reports a failed migration at once', [async () => fail(refused)], fail(refused), []],
+  ['reports a bug at once', [rejects('TypeError')], 'TypeError', []],
+])('%s', async (_, attempts, outcome, pauses) => {
+  const paused: number[] = [];
   const attempt = () => (attempts.length > 1 ? attempts.shift() : attempts[0])?.() as Promise<never>;
-  const now = () => pauses.reduce((sum, milliseconds) => sum + milliseconds, 0);
-  const pause = async (milliseconds: number) => pauses.push(milliseconds);
-  const outcome = await awaitDatabase(attempt, { log, now, pause }).catch(({ name }) => name);
-  return { outcome, pauses, logged: log.lines.map(({ reason, waitedMs }) => `${reason} ${waitedMs}`) };
-}
-
-it('retries what is expected of a new database, and logs each attempt', async () => {
-  const outcome = await run(
-    async () => unavailable,
-    () => Promise.reject(named('DatabaseNotFoundException')),
-    () => Promise.reject(new SecretUnreadable('secret_AccessDeniedException')),
-    async () => ok('applied'),
-  );
-  expect(outcome).toEqual({
-    outcome: ok('applied'),
-    pauses: [1_000, 2_000, 4_000],
-    logged: ['connection_lost 0', 'DatabaseNotFoundException 1000', 'secret_AccessDeniedException 3000'],
-  });
-});
-
-it('retries every 10 s for at most 8 minutes, then reports the last reason', async () => {
-  const { outcome, pauses } = await run(async () => unavailable);
-  expect(outcome).toEqual(unavailable);
-  expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, ...Array(46).fill(10_000)]);
-});
-
-it.each<[string, () => Promise<unknown>, unknown]>([
-  ['a failed migration', async () => fail({ kind: 'refused' }), fail({ kind: 'refused' })],
-  ['a bug', () => Promise.reject(named('TypeError')), 'TypeError'],
-])('reports %s at once', async (_, attempt, outcome) => {
-  expect(await run(attempt)).toEqual({ outcome, pauses: [], logged: [] });
+  const now = () => paused.reduce((sum, milliseconds) => sum + milliseconds, 0);
+  const pause = async (milliseconds: number) => paused.push(milliseconds);
+  expect(await awaitDatabase(attempt, { log, now, pause }).catch(({ name }) => name)).toEqual(outcome);
+  expect(paused).toEqual(pauses);
 });
