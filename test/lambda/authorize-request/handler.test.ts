@@ -80,19 +80,14 @@ const header = (alg: string) => JSON.stringify({ alg, kid: key.jwk.kid });
 /** A token with the right key id and this signature. */
 const signedWith = (alg: string, signature: Buffer) =>
   `${encode(header(alg))}.${encode(claims)}.${encode(signature)}`;
-const hmac = createHmac('sha256', JSON.stringify(key.jwk)).update(
-  `${encode(header('HS256'))}.${encode(claims)}`,
-);
+const signed = `${encode(header('HS256'))}.${encode(claims)}`;
+const hmac = createHmac('sha256', JSON.stringify(key.jwk)).update(signed);
 const withClaims = (text: string | Buffer) => signText(key, header('ES256'), text);
 const doubleHeader = header('ES256').replace('{', '{"alg":"none",');
 const notUtf8 = Buffer.from([...Buffer.from(claims.replace('}', ',"name":"')), 0xff, 0x22, 0x7d]);
 const good = token();
-const [goodHeader, goodClaims, goodSignature = ''] = good.split('.');
 /** The same bytes encoded differently: the last character's unused bits are set. */
-const respelled = (part: string) => {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  return part.slice(0, -1) + alphabet[alphabet.indexOf(part.at(-1) ?? '') + 1];
-};
+const respelled = good.slice(0, -1) + { A: 'B', Q: 'R', g: 'h', w: 'x' }[good.slice(-1)];
 
 const accepted = 'accepted';
 const notBase64url = 'malformed: not_base64url';
@@ -109,9 +104,7 @@ it.each<[name: string, verdict: string, token: string]>([
 
   ['of more than 4,096 characters', 'malformed: too_long', token({ pad: 'x'.repeat(3_000) })],
   ['without a signature', 'malformed: not_three_parts', signedWith('none', Buffer.alloc(0))],
-  ['with a fourth part', 'malformed: not_three_parts', `${good}.AAAA`],
-  ['with a line break', notBase64url, `${goodHeader}.${goodClaims}\n.${goodSignature}`],
-  ['encoded otherwise', notBase64url, `${goodHeader}.${goodClaims}.${respelled(goodSignature)}`],
+  ['encoded otherwise', notBase64url, respelled],
   ['with alg none', 'malformed: algorithm_not_allowed', signedWith('none', Buffer.alloc(64))],
   ['with an HMAC of the public key', 'malformed: algorithm_not_allowed', signedWith('HS256', hmac.digest())],
   ['with a key', 'malformed: header_not_allowed', token({}, { jwk: foreignKey.jwk }, foreignKey)],
@@ -124,7 +117,6 @@ it.each<[name: string, verdict: string, token: string]>([
 
   ['with a claim named twice', notAnObject, withClaims(claims.replace('{', '{"\\u006bind" : "EndUser",'))],
   ['with a header named twice', 'malformed: header_not_an_object', signText(key, doubleHeader, claims)],
-  ['with an array for claims', notAnObject, withClaims('[]')],
   ['with a claim that is not UTF-8', notAnObject, withClaims(notUtf8)],
   ['with a byte order mark', notAnObject, withClaims(`\ufeff${claims}`)],
   ['with an array of audiences', 'malformed: audience_not_allowed', token({ aud: ['wallet-api'] })],
@@ -133,20 +125,14 @@ it.each<[name: string, verdict: string, token: string]>([
   ['without an issuer', 'malformed: issuer_missing', token({ iss: undefined })],
   ['without exp', notTimes, token({ exp: undefined })],
   ['with exp out of range', notTimes, token({ exp: 1e15 })],
-  ['with a fraction for nbf', notTimes, token({ nbf: seconds() + 0.5 })],
   ['without nbf', 'malformed: not_before_missing', token({ nbf: undefined })],
   ['that has expired', 'expired: expired', token({ exp: seconds() - 6, iat: seconds() - 60 })],
   ['that is not valid yet', 'not_yet_valid: not_yet_valid', token({ nbf: seconds() + 120 })],
   ['from the future', 'not_yet_valid: issued_in_the_future', token({ iat: seconds() + 120 })],
   ['that lives longer than a day', 'malformed: lives_too_long', token({ exp: seconds() + day + 9 })],
-  [
-    'of a day ago that still lives',
-    'malformed: lives_too_long',
-    token({ iat: seconds() - day, exp: seconds() + 9 }),
-  ],
+  ['of a day ago', 'malformed: lives_too_long', token({ iat: seconds() - day, exp: seconds() + 9 })],
   ['with an unknown kind', notAllowed, token({ kind: 'EndUsers' })],
   ['with a malformed identity', notAllowed, token({ sub: 'us-1' })],
-  ['with a malformed organization', notAllowed, token({ org: 'or-1' })],
 ])('a token %s is %s', (_, verdict, text) => {
   const result = verify(text);
   expect(result.ok ? accepted : `${result.error.code}: ${result.error.cause}`).toBe(

@@ -5,6 +5,7 @@ import { probe } from '../../../domain/probe';
 import { fail, ok } from '../../../domain/result';
 import { sign } from '../../../domain/signature';
 import { createHandler, createMetrics } from '../../../lambda/check-delivery/handler';
+import type { WebhookSecrets } from '../../../lambda/shared/webhook-secrets';
 import { recordLog } from '../../support/log';
 import { expectDocumented } from '../../support/openapi';
 
@@ -15,24 +16,15 @@ const derive = jest.fn(async (webhookId: string, version: number) =>
   ok(version === 1 ? secretOf(webhookId) : Buffer.alloc(32)),
 );
 
-interface Change {
-  readonly webhookId?: string;
-  readonly source?: string;
-  /** Seconds from the signature to now. */
-  readonly signedAgo?: number;
-  /** Seconds from the event to now. */
-  readonly sentAgo?: number;
-  readonly body?: string;
-  readonly id?: string;
-  readonly timestamp?: string;
-  /** The value of one of the three signature headers. */
-  readonly signature?: string | undefined;
-  /** Whether KMS derives the secret. */
-  readonly derives?: boolean;
-}
+/** What differs from a genuine, fresh delivery. `signedAgo`, `sentAgo`: seconds from the signature and from the event to now. */
+type Change = Partial<Record<'webhookId' | 'source' | 'body' | 'id' | 'timestamp' | 'signature', string>> &
+  Partial<Record<'signedAgo' | 'sentAgo', number>>;
 
-/** Sends a delivery to the function: by default a genuine, fresh one. */
-async function check({ webhookId = probe.webhookId, source = address, derives = true, ...change }: Change) {
+/** @param secret how KMS derives it */
+async function check(
+  { webhookId = probe.webhookId, source = address, ...change }: Change,
+  secret: WebhookSecrets['secret'] = derive,
+) {
   const metrics = createMetrics('test');
   const emitted: Record<string, unknown> = {};
   metrics.publishStoredMetrics = () => {
@@ -46,8 +38,6 @@ async function check({ webhookId = probe.webhookId, source = address, derives = 
   const signature = sign({ id: 'msg_1', timestamp, body }, [Buffer.alloc(32), secretOf(webhookId)]);
   const sent = { id: 'msg_1', timestamp: String(timestamp), body, signature, ...change };
   const log = recordLog();
-  const unavailable = fail({ kind: 'secret_unavailable', reason: 'timeout' } as const);
-  const secret = derives ? derive : async () => unavailable;
   const ports = { publishedAddresses: [address, reserve], secrets: { secret }, now: () => now };
   const responseHeaders = { Deprecation: '@1795132800' };
   const response = await createHandler({ ports, metrics, log, responseHeaders })({
@@ -57,7 +47,7 @@ async function check({ webhookId = probe.webhookId, source = address, derives = 
       'Webhook-Timestamp': [sent.timestamp],
       'Webhook-Signature': [signature],
       'X-SVC-WEBHOOK-SIGNATURE': [signature],
-      'Svc-Signature': sent.signature === undefined ? [] : [sent.signature],
+      'Svc-Signature': [sent.signature],
     },
     pathParameters: { webhookId },
     body: sent.body,
@@ -85,7 +75,7 @@ it.each<[string, Change]>([
   [invalid, { id: 'msg_2' }],
   [invalid, { timestamp: String(now / 1_000) }],
   [invalid, { timestamp: 'soon' }],
-  [invalid, { signature: undefined }],
+  [invalid, { signature: '' }],
   [invalid, { signature: `v1,${'A'.repeat(43)}=` }],
   [invalid, { source: other, body: '{}' }],
   [old, { signedAgo: 301 }],
@@ -93,9 +83,7 @@ it.each<[string, Change]>([
   [old, { sentAgo: 121, source: other }],
   [elsewhere, { source: other }],
   [old, { webhookId: ofSmoke, signedAgo: 301 }],
-  [invalid, { webhookId: ofSmoke, body: '{}' }],
   [invalid, { webhookId: 'wh-1' }],
-  ['503 secret_unavailable', { derives: false }],
 ])('returns %s for %j, and the metrics that alarms read count the probe alone', async (expected, change) => {
   const { answer, emitted } = await check(change);
   expect(answer).toBe(expected);
@@ -110,6 +98,11 @@ it('tells the age of the probe, in the namespace and dimensions of alarms', asyn
     ...{ environment: 'test', service: 'check-delivery', Verified: 1, AgeMs: 119_000 },
     _aws: { CloudWatchMetrics: [{ Namespace: 'WalletWebhooks', Dimensions: [['service', 'environment']] }] },
   });
+});
+
+it('responds with 503 while KMS derives no secret', async () => {
+  const unavailable = async () => fail({ kind: 'secret_unavailable', reason: 'timeout' } as const);
+  expect(await check({}, unavailable)).toMatchObject({ answer: '503 secret_unavailable' });
 });
 
 it('refuses a stranger before it asks for a secret, unless the webhook is the probe', async () => {
