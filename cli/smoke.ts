@@ -229,7 +229,7 @@ async function checkVerdict(
 }
 
 /** Expects exactly the addresses in the stack's outputs. */
-export function compareOrigins(target: Target, answer: ApiResponse): string {
+function compareOrigins(target: Target, answer: ApiResponse): string {
   const output = target.optionalOutput('WebhookOriginReserveAddress');
   const expected = {
     environment: target.environment.name,

@@ -126,7 +126,7 @@ function requireKnownAddresses(target: Target, stack: OriginStack, { reserve }: 
  * The stack updates from one location to another. An Elastic IP cannot be on two gateways, and CloudFormation creates the new
  * one before it deletes the old one: a move that keeps the address goes through `none`.
  */
-export function updatesBetween(from: OriginLocation, to: OriginLocation): readonly OriginLocation[] {
+function updatesBetween(from: OriginLocation, to: OriginLocation): readonly OriginLocation[] {
   if (isSame(from, to)) return [];
   const isDirect = from.zone === noZone || from.reserve !== to.reserve;
   return isDirect ? [to] : [{ zone: noZone, reserve: from.reserve }, to];

@@ -55,10 +55,8 @@ describe('deliveries', () => {
     const { stdout, stderr } = await region.wallet('deliveries');
     expect(stdout).toContain(`${date}  evt_1  ${webhookId}  given_up  -     server_error  12 ms\n`);
     expect(stderr).toBe(`The latest 100. Earlier ones: --until ${date}\n`);
-    listing(attempt, attempt);
     const narrow = await runWallet(['deliveries', '--outputs', region.outputs], { columns: 80 });
-    const [first, second] = narrow.stdout.trimEnd().split('\n\n');
-    expect(first).toBe(second);
+    const [first] = narrow.stdout.split('\n\n');
     expect(first).toMatch(new RegExp(`^date     ${date}\nevent    evt_1\n.*\ntook     12 ms$`, 's'));
   });
 
@@ -81,16 +79,17 @@ describe('redeliver', () => {
   const redeliver = (...args: string[]) => region.wallet('redeliver', '--webhook', webhookId, ...args);
   const ids = (count: number) => Array.from({ length: count }, (_, index) => `evt_${index}`);
   /** A region with this many stored events. */
-  function storing(count: number, webhook: object = { webhookId, enabled: true }) {
-    const stored = ids(count).map((eventId) => ({ eventId, acceptedAt: '2026-11-20T12:00:00.000Z' }));
+  const storing = (count: number, webhook: object = {}) =>
     region.answer({
-      'describe-webhook': () => result(webhook),
+      'describe-webhook': () => result({ webhookId, enabled: true, ...webhook }),
       'list-stored-events': ({ after, limit }) => {
-        const start = stored.findIndex(({ eventId }) => eventId === after) + 1;
-        return result({ events: stored.slice(start, start + limit) });
+        const start = ids(count).indexOf(after) + 1;
+        const page = ids(count).slice(start, start + limit);
+        return result({
+          events: page.map((eventId) => ({ eventId, acceptedAt: '2026-11-20T12:00:00.000Z' })),
+        });
       },
     });
-  }
   const requested = () =>
     region.messages().map(({ body, ...place }) => {
       expect(place).toEqual({ queue: 'events', group: webhookId });
@@ -123,7 +122,7 @@ describe('redeliver', () => {
     ['event and time', ['--event', 'evt_1', '--since', '1h'], {}, 2, '--event or --since'],
     ['an event, undelivered', ['--event', 'evt_1', '--undelivered'], {}, 2, 'requires --since'],
   ])('refuses %s', async (_, args, state, exitCode, said) => {
-    storing(0, { webhookId, enabled: true, ...state });
+    storing(0, state);
     const stderr = expect.stringContaining(said);
     expect(await redeliver(...args)).toEqual({ exitCode, stdout: '', stderr });
     expect(requested()).toEqual([]);
@@ -131,13 +130,8 @@ describe('redeliver', () => {
 });
 
 it('audit prints records as a table and as a JSON array', async () => {
-  const row = {
-    date: 'today',
-    operation: 'delete',
-    outcome: 'deleted',
-    identityId: 'us-1',
-    requestId: 'one',
-  };
+  const outcome = { operation: 'delete', outcome: 'deleted' };
+  const row = { date: 'today', ...outcome, identityId: 'us-1', requestId: 'one' };
   region.answer({ 'list-audit-records': () => result({ records: [row] }) });
   expect(await region.json('audit', '--group', groupId)).toEqual([row]);
   const { stdout } = await region.wallet('audit', '--group', groupId);
