@@ -9,12 +9,10 @@ import { groupId, identityId, keyArns, organizationId, result, useRegion } from 
 
 const region = useRegion();
 const caller = { identityId, organizationId, kind: 'CustomerEmployee' } as const;
-const known = (active = true) => ({ 'describe-identity': () => result({ ...caller, active }) });
-beforeEach(() => region.answer(known()));
+const known = { 'describe-identity': () => result({ ...caller, active: true }) };
+beforeEach(() => region.answer(known));
 
 const path = `/auth/user-groups/${groupId}`;
-const token = (...args: string[]) => region.wallet('token', '--caller', identityId, ...args);
-
 const claimsOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString());
 
 /** The public key, as the stack exports it to the functions. */
@@ -24,28 +22,13 @@ async function publicKey(KeyId: string) {
 }
 
 it('token prints a bare token that the authorizer accepts, for 15 minutes', async () => {
-  const { stdout } = await token();
+  const { stdout } = await region.wallet('token', '--caller', identityId);
   expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}\n$/);
   const { iat } = claimsOf(stdout);
   const keys = [await publicKey(keyArns.accessToken)];
   const verifyToken = createAccessTokenVerifier({ keys }, first.tokenIssuer, 900);
   const value = { caller, notBefore: iat, expiresAt: iat + 900 };
   expect(verifyToken(stdout.trim())).toEqual({ ok: true, value });
-});
-
-it('token warns about a deactivated caller', async () => {
-  region.answer(known(false));
-  expect(await token()).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('is deactivated') });
-});
-
-it('a token is valid for as long as the environment accepts, and --json prints its expiry', async () => {
-  const row: Partial<Record<'accessTokenMinutes', number>> = first;
-  row.accessTokenMinutes = 10;
-  const { stdout } = await token('--json').finally(() => delete row.accessTokenMinutes);
-  const printed = JSON.parse(stdout);
-  const { iat, exp } = claimsOf(printed.token);
-  expect(exp - iat).toBe(600);
-  expect(printed.expiresAt).toBe(new Date(exp * 1_000).toISOString());
 });
 
 it('user-action prints a signature for one request that the deletion accepts, for five minutes', async () => {
@@ -65,7 +48,7 @@ it.each([
 ])('delete-group fails with the response of the API: %d', async (status, code, remedy) => {
   const body = JSON.stringify({ code });
   const headers = { 'content-type': 'application/json' };
-  region.answer(known(), { [`api:DELETE ${path}`]: () => ({ status, headers, body }) });
+  region.answer(known, { [`api:DELETE ${path}`]: () => ({ status, headers, body }) });
   expect(await region.wallet('delete-group', '--group', groupId, '--caller', identityId)).toEqual({
     ...{ exitCode: 1, stdout: `${status} ${body}\n` },
     stderr: expect.stringMatching(`^error: The API did not delete ${groupId}: ${code}.\n${remedy}`),

@@ -8,33 +8,29 @@ import { wallet } from '../region';
 const account = useAccount();
 const folder = temporaryFolder();
 
-describe('outputs', () => {
-  const { name, stackId, region } = withStandby;
-  const Outputs = [{ OutputKey: 'WebhookOriginAddress', OutputValue: '203.0.113.7' }];
-  const outputs = (...args: string[]) => wallet('outputs', '--environment', name, ...args);
+const { name, stackId, region } = withStandby;
+const outputs = (...args: string[]) => wallet('outputs', '--environment', name, ...args);
 
-  it('prints the outputs of the serving stack as "cdk deploy --outputs-file" does, or writes them', async () => {
-    account().answer(withStacks({ Outputs }));
-    const expected = { [stackId]: { WebhookOriginAddress: '203.0.113.7' } };
-    expect(JSON.parse((await outputs()).stdout)).toEqual(expected);
-    const file = join(folder(), 'outputs.json');
-    expect(await outputs('--write', file)).toMatchObject({ exitCode: 0, stdout: '' });
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(expected);
-    expect(account().calls[0]).toMatchObject({ region, input: { StackName: stackId } });
-    expect(callsNotGranted('operate', account().calls)).toEqual([]);
-  });
+it('prints the outputs of the serving stack as "cdk deploy --outputs-file" does, or writes them', async () => {
+  account().answer(withStacks({ Outputs: [{ OutputKey: 'ApiBaseUrl', OutputValue: 'https://…' }] }));
+  const expected = { [stackId]: { ApiBaseUrl: 'https://…' } };
+  expect(JSON.parse((await outputs()).stdout)).toEqual(expected);
+  const file = join(folder(), 'outputs.json');
+  expect(await outputs('--write', file)).toMatchObject({ exitCode: 0, stdout: '' });
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(expected);
+  expect(account().calls[0]).toMatchObject({ region, input: { StackName: stackId } });
+  expect(callsNotGranted('operate', account().calls)).toEqual([]);
+});
 
-  it("refuses to overwrite the local environments' outputs", async () => {
-    account().answer(withStacks());
-    writeFileSync(join(folder(), 'endpoints.json'), '{}');
-    const { exitCode } = await outputs('--write', join(folder(), 'outputs.json'));
-    expect(exitCode).toBe(2);
-    expect(readdirSync(folder())).toEqual(['endpoints.json']);
-  });
+it("refuses to overwrite the local environments' outputs", async () => {
+  account().answer(withStacks());
+  writeFileSync(join(folder(), 'endpoints.json'), '{}');
+  expect((await outputs('--write', join(folder(), 'outputs.json'))).exitCode).toBe(2);
+  expect(readdirSync(folder())).toEqual(['endpoints.json']);
+});
 
-  it('fails when the stack has only a change set', async () => {
-    account().answer(withStacks({ StackStatus: 'REVIEW_IN_PROGRESS' }));
-    const stderr = expect.stringContaining(`This account has no stack ${stackId} in ${region}`);
-    expect(await outputs()).toMatchObject({ exitCode: 1, stderr });
-  });
+it('fails when the stack has only a change set', async () => {
+  account().answer(withStacks({ StackStatus: 'REVIEW_IN_PROGRESS' }));
+  const stderr = expect.stringContaining(`This account has no stack ${stackId} in ${region}`);
+  expect(await outputs()).toMatchObject({ exitCode: 1, stderr });
 });

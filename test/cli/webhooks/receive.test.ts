@@ -19,22 +19,19 @@ afterEach(async () => {
   expect(await ended).toBe(0);
 });
 
-async function receive(...args: string[]) {
-  return receiveOn(region.outputs, '--port', '0', ...args);
-}
+const receive = (...args: string[]) => receiveOn(region.outputs, '--port', '0', ...args);
 
 async function receiveOn(outputs: string, ...args: string[]) {
   const results: string[] = [];
-  let url = '';
+  const notes: string[] = [];
   const terminal = {
     ...silent,
     result: (text: string) => void results.push(text),
-    note(text: string) {
-      url ||= /http:\/\/127\.0\.0\.1:\d+\//.exec(text)?.[0] ?? '';
-    },
+    note: (text: string) => void notes.push(text),
   };
   ended = runCommandLine(['receive', '--outputs', outputs, ...args], terminal);
-  await eventually(() => url !== '');
+  await eventually(() => notes.length > 0);
+  const [url = ''] = /http:\/\/127\.0\.0\.1:\d+\//.exec(notes.join()) ?? [];
   return {
     url,
     /** Posts a delivery: the response's status, and what is printed. */
@@ -89,17 +86,15 @@ it('prints why a delivery does not verify, responds with 401, and keeps running'
   const receiver = await receive('--json');
   const secret = await region.secret(1);
   const good = signed(secret);
-  for (const [delivery, reason] of [
-    [{ ...good, body: `${body} ` }, 'No matching signature'],
-    [signed(secret, new Date(Date.now() - 301_000)), 'too old'],
-    [{ ...good, headers: { ...good.headers, 'svc-signature': '' } }, 'svc-signature: Missing'],
+  for (const [reason, delivery] of [
+    ['No matching signature', { ...good, body: `${body} ` }],
+    ['too old', signed(secret, new Date(Date.now() - 301_000))],
+    ['svc-signature: Missing', { ...good, headers: { ...good.headers, 'svc-signature': '' } }],
   ] as const) {
     const { status, printed } = await receiver.post(delivery);
-    expect({ status, ...JSON.parse(printed) }).toMatchObject({
-      ...{ status: 401, verified: false, reason: expect.stringContaining(reason) },
-    });
+    expect(status).toBe(401);
+    expect(JSON.parse(printed)).toMatchObject({ verified: false, reason: expect.stringContaining(reason) });
   }
-  expect((await fetch(receiver.url)).status).toBe(405);
   expect((await receiver.post(good)).status).toBe(204);
 });
 
@@ -108,16 +103,8 @@ it('prints deliveries without control characters, and responds with the status o
   const receiver = await receive('--respond', '503');
   const { status, printed } = await receiver.post(signed(await region.secret(1)));
   expect(status).toBe(503);
-  expect(printed).toMatch(
-    /^\d\d:\d\d:\d\d\.\d{3} {2}verified with secret 1 of wh-.*\n.* msg_1, answered 503\n/,
-  );
+  expect(printed).toMatch(/^[\d:.]{12} {2}verified with secret 1 of wh-.*\n.* msg_1, answered 503\n/);
   expect(printed).toContain(body);
   const controls = await receiver.post({ body: '\u{1b}[2J\n\u{9b}1m' });
   expect(controls.printed).toMatch(/NOT verified: .*\n.* missing, .*\n {2}\\u001b\[2J\\u000a\\u009b1m$/);
-});
-
-it('reports a port in use', async () => {
-  const { port } = new URL((await receive()).url);
-  const { exitCode, stderr } = await region.wallet('receive', '--port', port);
-  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('EADDRINUSE') });
 });
