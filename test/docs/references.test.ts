@@ -48,14 +48,10 @@ it.each([
 
 it('the runbook has every heading that the source links to', () => {
   const texts = sourcesIn('cli', 'lambda', 'lib', 'local').map(({ text }) => text);
-  expect(texts.filter((text) => text.includes('docs/runbook')).length).toBeGreaterThan(3);
   expect(texts.flatMap(missingHeadings)).toEqual([]);
-  const nowhere = [
-    'docs/runbook.md#nowhere',
-    'docs/runbook/alarms.md#nowhere',
-    'docs/runbook/none.md#api-errors',
-  ];
-  expect(missingHeadings(`docs/runbook.md#api-errors, ${nowhere.join(', ')}.`)).toEqual(nowhere);
+  expect(missingHeadings('docs/runbook.md#api-errors, docs/runbook/alarms.md#no.')).toEqual([
+    'docs/runbook/alarms.md#no',
+  ]);
 });
 
 it('the runbook has a line for every section, and each anchor of an alarm leads to the section of its name', () => {
@@ -67,10 +63,7 @@ it('the runbook has a line for every section, and each anchor of an alarm leads 
   });
   const lines = find(index, /\]\((runbook\/[^)]*#[^)]*)\)/g).map((target) => `docs/${target}`);
   expect(new Set(lines)).toEqual(new Set(sections));
-  const anchored = Array.from(index.matchAll(/<a name="(.*?)">.*?#([\w-]+)\)/g), ([, name, to]) => [
-    name,
-    to,
-  ]);
+  const anchored = Array.from(index.matchAll(/<a name="(.*?)">.*?#([\w-]+)\)/g));
   expect(anchored.length).toBeGreaterThan(20);
-  expect(anchored.map(([name]) => name)).toEqual(anchored.map(([, to]) => to));
+  expect(anchored.map(([, name]) => name)).toEqual(anchored.map(([, , to]) => to));
 });
