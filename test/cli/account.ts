@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { RoleKind } from '../../domain/workflow-roles';
 import { permissionsOf } from '../../lib/account/permissions';
 import {
@@ -18,8 +17,6 @@ export interface Call {
   readonly action: string;
   // biome-ignore lint/suspicious/noExplicitAny: inputs of all services
   readonly input: any;
-  /** The account that the bucket of S3 has to belong to. */
-  readonly bucketOwner: string | undefined;
 }
 
 /** A result or a refusal in the service's protocol, or any response. */
@@ -31,11 +28,6 @@ export type Replies = Readonly<Record<string, (call: Call) => Reply>>;
 
 export const result = (value: unknown): Reply => ({ result: value });
 export const refusal = (code: string, message = 'No.'): Reply => ({ refusal: code, message });
-
-/** Replies of the region's operations function, by operation. */
-export const operations =
-  (results: Readonly<Record<string, unknown>>) =>
-  ({ input }: Call): Reply => ({ body: JSON.stringify({ ok: true, result: results[input.operation] }) });
 
 /** AWS on a free port of 127.0.0.1, in the protocol of each service. */
 export async function startAccount() {
@@ -97,10 +89,7 @@ const restActions: readonly (readonly [path: RegExp, action: string])[] = [
   [/^\/account-settings$/, 'DescribeRegionSettings'],
   [/\/account-settings$/, 'GetAccountSettings'],
   [/^\/backup-vaults\/?\?/, 'ListBackupVaults'],
-  [
-    /^\/logically-air-gapped-backup-vaults\/(?<BackupVaultName>[^/]+)\/restore-access-backup-vaults/,
-    'ListRestoreAccessBackupVaults',
-  ],
+  [/^\/logically-air-gapped-backup-vaults\/(?<BackupVaultName>[^/]+)\//, 'ListRestoreAccessBackupVaults'],
   [/\/getRegionOptStatus$/, 'GetRegionOptStatus'],
   [/\/event-source-mappings\/(?<UUID>.+)$/, 'GetEventSourceMapping'],
   [/\/functions\/.+\/invocations$/, 'Invoke'],
@@ -115,11 +104,11 @@ function readCall({ method, url, headers, body }: LoopbackRequest): Call {
   const action = headers['x-amz-target']?.toString().split('.').at(-1) ?? restAction;
   if (action !== undefined) {
     const input = { ...JSON.parse(String(body) || '{}'), ...path?.exec(url)?.groups };
-    return { service, region, action, input, bucketOwner: undefined };
+    return { service, region, action, input };
   }
   const { Action = `${method} ${url}`, ...input } = readQuery(String(body));
-  const bucketOwner = headers['x-amz-expected-bucket-owner']?.toString();
-  return { service, region, action: Action, input, bucketOwner };
+  const bucketOwner = headers['x-amz-expected-bucket-owner'];
+  return { service, region, action: Action, input: { ...input, bucketOwner } };
 }
 
 const queryServices = ['sts', 'iam', 'rds', 'cloudformation'];
@@ -131,49 +120,29 @@ function write({ service, action }: Call, reply: Reply): LoopbackResponse {
   return { status: 200, headers: {}, body: '', ...reply };
 }
 
-/** A page of another server, such as a network's sign-in. */
-export const page = (status: number): Partial<LoopbackResponse> => ({
-  status,
-  headers: { 'content-type': 'text/html; charset=utf-8' },
-  body: '<!DOCTYPE html>\n<html><title>Sign in</title></html>',
-});
-
-/** SQS accepts every message of a batch. */
-export const acceptedBatch: Replies = {
-  'sqs:SendMessageBatch': ({ input }) => {
-    const Successful = input.Entries.map(({ Id, MessageBody }: Readonly<Record<string, string>>) => {
-      const MD5OfMessageBody = createHash('md5').update(String(MessageBody)).digest('hex');
-      return { Id, MessageId: Id, MD5OfMessageBody };
-    });
-    return result({ Successful });
-  },
-};
-
 /** An account with stacks. */
 export const withStacks = (more: object = {}): Replies => ({
   'cloudformation:DescribeStacks': ({ input: { StackName }, region }) => {
     const StackId = `arn:aws:cloudformation:${region}:111122223333:stack/${StackName}/0`;
-    const LastUpdatedTime = '2026-11-20T12:00:00.000Z';
-    return result({
-      Stacks: [{ StackId, StackName, StackStatus: 'UPDATE_COMPLETE', LastUpdatedTime, ...more }],
-    });
+    const known = { StackStatus: 'UPDATE_COMPLETE', LastUpdatedTime: '2026-11-20T12:00:00.000Z' };
+    return result({ Stacks: [{ StackId, StackName, ...known, ...more }] });
   },
 });
 
 export const withoutStacks: Replies = {
-  'cloudformation:DescribeStacks': ({ input }) =>
-    refusal('ValidationError', `Stack with id ${input.StackName} does not exist`),
+  'cloudformation:DescribeStacks': () => refusal('ValidationError', 'Stack with that id does not exist'),
 };
 
+type Resource = readonly [type: string, physicalId: string, logicalId?: string];
 /** A stack's resources. */
-export const withResources = (
-  ...resources: readonly (readonly [type: string, physicalId: string, logicalId?: string])[]
-): Replies => ({
+export const withResources = (...resources: readonly Resource[]): Replies => ({
   'cloudformation:ListStackResources': () => {
-    const summaries = resources.map(([ResourceType, PhysicalResourceId, LogicalResourceId = 'Resource']) => ({
-      ...{ LogicalResourceId, ResourceType, PhysicalResourceId },
-    }));
-    return result({ StackResourceSummaries: summaries });
+    const StackResourceSummaries = resources.map(
+      ([ResourceType, PhysicalResourceId, LogicalResourceId = 'Resource']) => ({
+        ...{ LogicalResourceId, ResourceType, PhysicalResourceId },
+      }),
+    );
+    return result({ StackResourceSummaries });
   },
 });
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { createWebhookSecrets } from '../../lambda/shared/webhook-secrets';
 import { localClient, startKms } from '../support/aws-client';
 import { first } from '../support/rows';
 import { runWallet, wallet as succeed, writeOutputs } from '../support/wallet-command';
-import { acceptedBatch, type Replies, type Reply, startAccount } from './account';
+import { type Call, type Replies, type Reply, result as reply, startAccount } from './account';
 
 const keyPrefix = 'arn:aws:kms:eu-central-1:000000000000:key/';
 export const keyArns = {
@@ -64,8 +65,9 @@ async function startRegion() {
         })),
       ),
     answer(operations: Readonly<Record<string, Operation>>, others: Replies = {}) {
-      account.answer(others, acceptedBatch, {
+      account.answer(others, {
         'lambda:Invoke': ({ input }) => operations[input.operation]?.(input.input) ?? json(null),
+        'sqs:SendMessageBatch': acceptMessages,
       });
     },
     /** A webhook's secret, as the delivery function derives it. */
@@ -86,6 +88,15 @@ async function startRegion() {
   };
   return region;
 }
+
+/** SQS accepts every message of a batch. */
+const acceptMessages = ({ input }: Call) => {
+  const Successful = input.Entries.map(({ Id, MessageBody }: Readonly<Record<string, string>>) => {
+    const MD5OfMessageBody = createHash('md5').update(String(MessageBody)).digest('hex');
+    return { Id, MessageId: Id, MD5OfMessageBody };
+  });
+  return reply({ Successful });
+};
 
 /** For the tests of a file. */
 export function useRegion() {

@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import { transformSync } from 'esbuild';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { retrySchedule } from '../../domain/delivery';
-import { secretText, sign } from '../../domain/signature';
 import { projectRoot } from '../architecture/sources';
 import { startHttpServer } from '../support/http-server';
 import { openApi } from '../support/openapi';
@@ -36,8 +35,6 @@ const vector = (() => {
   return { secret, body, headers, timestamp: Number(headers['webhook-timestamp']) };
 })();
 
-const verdicts = deliveries.map(([name, valid]) => [name, valid]);
-
 const run = new Function('require', 'secret', 'body', 'headers', asCommonJs(snippet('With the library')));
 function verifyWithLibrary(_: string, headers: Sent, body: string) {
   try {
@@ -49,16 +46,15 @@ function verifyWithLibrary(_: string, headers: Sent, body: string) {
   }
 }
 
-it.each<[string, (secret: string, headers: Sent, body: string) => boolean]>([
+const verifyFetched = (secret: string, headers: Sent, body: string) =>
+  verify(secret, new Headers(headers), new TextEncoder().encode(body));
+it.each([
   ['the library', verifyWithLibrary],
   ['the TypeScript, with a plain object and text,', verify],
-  [
-    "the TypeScript, with Fetch's headers and bytes,",
-    (secret, headers, body) => verify(secret, new Headers(headers), new TextEncoder().encode(body)),
-  ],
+  ["the TypeScript, with Fetch's headers and bytes,", verifyFetched],
 ])("%s accepts the product's deliveries, and refuses others", (_, accepts) => {
   const found = deliveries.map(([name, , sent, text = body]) => [name, accepts(secret, sent, text)]);
-  expect(found).toEqual(verdicts);
+  expect(found).toEqual(deliveries.map(([name, valid]) => [name, valid]));
 });
 
 it('the TypeScript throws for invalid secrets', () => {
@@ -67,23 +63,20 @@ it('the TypeScript throws for invalid secrets', () => {
 
 /** Python is optional here; `npm run test:tools` requires it. */
 if (spawnSync('python3', ['--version']).status === 0)
-  it("the Python accepts the product's deliveries and the test vector at its time, and raises for invalid secrets", () => {
+  it("the Python accepts the product's deliveries, and raises for invalid secrets", () => {
     const loop = `
 import json, sys
 for line in sys.stdin:
     try: print(json.dumps(verify(*json.loads(line))))
     except ValueError as error: print(json.dumps(str(error)))`;
-    const vectorCall = [vector.secret, vector.headers, vector.body];
     const calls = [
       ...deliveries.map(([, , sent, text = body]) => [secret, sent, text]),
-      ...[[...vectorCall, vector.timestamp], vectorCall],
       ...invalidSecrets.map((invalid) => [invalid, {}, '']),
     ];
     const input = calls.map((call) => `${JSON.stringify(call)}\n`).join('');
     const { stdout } = spawnSync('python3', ['-c', snippet('Python') + loop], { input, encoding: 'utf8' });
     expect(JSON.parse(`[${stdout.trim().replaceAll('\n', ',')}]`)).toEqual([
       ...deliveries.map(([, valid]) => valid),
-      ...[true, false],
       ...invalidSecrets.map(() => expect.stringContaining('32 bytes')),
     ]);
   });
@@ -106,28 +99,18 @@ if (['curl', 'openssl'].every((tool) => spawnSync(tool, ['--version']).error ===
     }
   });
 
-it('the test vector has the signature of the product and of the library, and verifies only at its time', () => {
+it('the test vector is that of the OpenAPI document, and verifies only at its time', () => {
   const { secret, headers, body, timestamp } = vector;
   const { 'webhook-id': id = '', 'webhook-signature': signature } = headers;
-  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
-  expect(secretText(key)).toBe(secret);
-  expect(sign({ id, timestamp, body }, [key])).toBe(signature);
   expect(new Webhook(secret).sign(id, new Date(timestamp * 1000), body)).toBe(signature);
-  expect(verify(secret, headers, body, timestamp)).toBe(true);
-  expect(verify(secret, headers, body)).toBe(false);
-});
+  expect([verify(secret, headers, body, timestamp), verify(secret, headers, body)]).toEqual([true, false]);
 
-it('the test vector is the example of the OpenAPI document', () => {
-  const { secret, headers, body } = vector;
   const { parameters, requestBody, ...post } = openApi.webhooks.event.post;
   expect(post['x-test-vector']).toEqual({ secret, body });
-  const examples = parameters.map((each: { name: string; example: unknown }) => [each.name, each.example]);
-  expect(Object.fromEntries(examples)).toEqual({
-    ...headers,
-    'X-SVC-WEBHOOK-SIGNATURE': headers['webhook-signature'],
-    'Svc-Signature': headers['webhook-signature'],
-  });
   expect(requestBody.content['application/json'].example).toEqual(JSON.parse(body));
+  const examples = parameters.map((each: { name: string; example: unknown }) => [each.name, each.example]);
+  const others = { 'X-SVC-WEBHOOK-SIGNATURE': signature, 'Svc-Signature': signature };
+  expect(Object.fromEntries(examples)).toEqual({ ...headers, ...others });
 });
 
 it('the TypeScript compiles in a strict project, with the headers of Node.js, Fetch and API Gateway', () => {
@@ -149,9 +132,7 @@ it('the TypeScript compiles in a strict project, with the headers of Node.js, Fe
 it('the page lists the time of every attempt', () => {
   const cells = Array.from(page.matchAll(/\| (\d+) \| (\d+):(\d\d):(\d\d) (?=\|)/g), (match) => {
     const [attempt = 0, hours = 0, minutes = 0, seconds = 0] = match.slice(1).map(Number);
-    return { attempt, time: ((hours * 60 + minutes) * 60 + seconds) * 1_000 };
+    return [attempt - 1, ((hours * 60 + minutes) * 60 + seconds) * 1_000];
   });
-  expect(cells.sort((one, other) => one.attempt - other.attempt)).toEqual(
-    retrySchedule.map((time, index) => ({ attempt: index + 1, time })),
-  );
+  expect(Object.fromEntries(cells)).toEqual({ ...retrySchedule });
 });

@@ -104,7 +104,10 @@ it('creates a change set, reads all pages, and prints losses first, with templat
   const bucket = 'cdk-hnb659fds-assets-111122223333-eu-central-1';
   const [, name, id] = /\/wallet-plan\/((wallet-plan-[\w-]+)\.json)/.exec(put?.action ?? '') ?? [];
   expect(put?.action).toMatch(`PUT /${bucket}/wallet-plan/${name}`);
-  expect([put?.bucketOwner, others.at(-1)?.bucketOwner]).toEqual(['111122223333', '111122223333']);
+  expect([put?.input.bucketOwner, others.at(-1)?.input.bucketOwner]).toEqual([
+    '111122223333',
+    '111122223333',
+  ]);
   expect(create?.input).toMatchObject({
     ...{ StackName: 'WalletEu', ChangeSetName: id },
     TemplateURL: `https://${bucket}.s3.eu-central-1.amazonaws.com/wallet-plan/${name}`,
