@@ -34,45 +34,46 @@ const database: Database = {
   },
 };
 
-/** Many groups with the permission. One person is a member of all, which the planner considers typical. Others' rows crowd the rest. */
+/**
+ * Rows by table and column: one organization has many groups with the permission, and one person is a member of all, which the
+ * planner considers typical. Others' rows crowd the rest. One row of each table is expired.
+ */
+function crowdOf({ organizationId, serviceAccountId }: Organization): Readonly<Record<string, object>> {
+  const own = { organization_id: `'${organizationId}'`, user_group_id: "'ug-aaaaa-aaaaa-' || id" };
+  const organization_id = "'or-aaaaa-aaaaa-' || id";
+  const webhook_id = "'wh-aaaaa-aaaaa-' || id";
+  const use = { user_action_id: 'id', organization_id, identity_id: 'id', request_id: 'id' };
+  const assignment = {
+    assignment_id: "'as-aaaaa-aaaaa-' || id",
+    permission_id: '(select permission_id from permissions)',
+  };
+  const attempt = { webhook_id, event_id: 'id', delivery_id: 'id', attempted_at: 'at', duration_ms: 1 };
+  return {
+    organizations: { organization_id },
+    user_groups: { ...own, name: 'id' },
+    user_group_members: { ...own, identity_id: `'${serviceAccountId}'` },
+    permission_assignments: { ...own, ...assignment },
+    audit_records: { ...use, operation: 'id', subject_id: 'id', outcome: "'deleted'" },
+    used_user_actions: { ...use, expires_at: 'at' },
+    webhooks: { webhook_id, organization_id, url: "'https://a'" },
+    webhook_attempts: { ...attempt, outcome: "'failed'", reason: 'id' },
+    webhook_events: { event_id: 'id', organization_id, kind: 'id', accepted_at: 'at', body: "'{}'" },
+  };
+}
+
 beforeAll(async () => {
   const { host, port, database: name, superuser: user, password } = region.postgres;
   client = new Client({ host, port, database: name, user, password });
   await client.connect();
   organization = await seedOrganization(region.owner);
-  const { organizationId, serviceAccountId } = organization;
-  await region.query`
-    with user_group as (
-      select ${organizationId} as organization_id, 'ug-aaaaa-aaaaa-' || lpad(n::text, 16, '0') as id
-      from generate_series(1, ${crowd}::int) n
-    ),
-    added as (insert into user_groups (user_group_id, organization_id, name) select id, organization_id, id from user_group),
-    member as (
-      insert into user_group_members (organization_id, user_group_id, identity_id)
-      select organization_id, id, ${serviceAccountId} from user_group
-    )
-    insert into permission_assignments (assignment_id, organization_id, permission_id, user_group_id)
-    select replace(id, 'ug', 'as'), organization_id, permission_id, id
-    from user_group join permissions using (organization_id)`;
-  await region.query`
-    with other as (select 'or-aaaaa-aaaaa-' || lpad(n::text, 16, '0') as organization, lpad(n::text, 16, '0') as id, now() + n * interval '1 minute' as at
-      from generate_series(1, ${crowd}::int) n),
-    added as (insert into organizations (organization_id) select organization from other),
-    audited as (
-      insert into audit_records
-        (organization_id, identity_id, operation, subject_id, outcome, request_id, user_action_id)
-      select organization, 'us', 'o', 'ug-' || id, 'deleted', 'r', 'action ' || id from other),
-    used as (
-      insert into used_user_actions (user_action_id, organization_id, identity_id, request_id, expires_at)
-      select 'action ' || id, organization, 'us', 'r', at from other),
-    webhook as (
-      insert into webhooks (webhook_id, organization_id, url)
-      select 'wh-aaaaa-aaaaa-' || id, organization, 'https://a' from other),
-    attempt as (
-      insert into webhook_attempts (event_id, webhook_id, delivery_id, attempted_at, duration_ms, outcome, reason)
-      select 'event-' || id, 'wh-aaaaa-aaaaa-' || id, 'd', at, 1, 'failed', 'r' from other)
-    insert into webhook_events (event_id, organization_id, kind, accepted_at, body)
-    select 'event-' || id, organization, 'k', at, '{}' from other`;
+  for (const [table, row] of Object.entries(crowdOf(organization)))
+    await client.query(`
+      -- Its reads would count too.
+      alter table ${table} set (autovacuum_enabled = false);
+      insert into ${table} (${Object.keys(row)}) select ${Object.values(row)} from (
+        select lpad(n::text, 16, '0') as id, case n when 1 then '2020-01-01' else now() + n * interval '1 minute' end as at
+        from generate_series(1, ${crowd}) n) other`);
+  const { organizationId } = organization;
   webhookId = await addWebhook(region.owner, organizationId);
   await region.query`
     insert into permissions (permission_id, organization_id, name, operations)
@@ -84,19 +85,6 @@ beforeAll(async () => {
   await region.query`
     insert into user_group_members (organization_id, user_group_id, identity_id)
     values (${organizationId}, ${group(crowd)}, ${callers.deleted})`;
-  // Its reads would count too.
-  await client.query(`
-    do $$ begin
-      execute (select string_agg(format('alter table %I set (autovacuum_enabled = false)', tablename), ';')
-        from pg_tables where schemaname = 'public');
-    end $$`);
-  // One row of each table is expired.
-  for (const [table, time, key] of [
-    ['webhook_attempts', 'attempted_at', 'event_id'],
-    ['webhook_events', 'accepted_at', 'event_id'],
-    ['used_user_actions', 'expires_at', 'user_action_id'],
-  ])
-    await client.query(`update ${table} set ${time} = '2020-01-01' where ${key} like '%00001'`);
   await client.query('vacuum analyze');
 });
 
@@ -121,13 +109,8 @@ async function deletion(outcome: keyof typeof callers): Promise<void> {
 const operation = (name: string, input: object) =>
   createOperations({ ports: { database, ...ownFacts }, log: recordLog() })({ operation: name, input });
 const times = { since: '2020-01-01T00:00:00Z', until: '2040-01-01T00:00:00Z' };
-const attempt = {
-  eventId: 'ev-1',
-  deliveryId: 'd',
-  attemptedAt: 0,
-  durationMs: 1,
-  reason: 'timeout',
-} as const;
+const sent = { eventId: 'ev-1', deliveryId: 'd', attemptedAt: 0, durationMs: 1 };
+const failed = { outcome: 'failed', reason: 'timeout' } as const;
 
 /** What the product does, at least once with each index. */
 const work: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -142,7 +125,7 @@ const work: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'a redelivery': () => createSubscriptions(database).findStoredEvent({ eventId: 'ev-1', webhookId }),
   'a delivery': () => createWebhooks(database).find(webhookId),
-  "an attempt's row": () => createWebhooks(database).record({ ...attempt, webhookId, outcome: 'failed' }),
+  "an attempt's row": () => createWebhooks(database).record({ webhookId, ...sent, ...failed }),
   'the attempts of an event': () => operation('list-delivery-attempts', { eventId: 'ev-1', limit: 10 }),
   'the attempts of a webhook': () => operation('list-delivery-attempts', { webhookId, limit: 10 }),
   'the latest attempts': () => operation('list-delivery-attempts', { limit: 10 }),
