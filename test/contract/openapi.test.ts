@@ -17,16 +17,6 @@ it('the document is valid OpenAPI 3.1', async () => {
   expect(stdout).toContain('"valid": true');
 });
 
-it('the document describes the deletion as it is specified', () => {
-  expect(deletion).toMatchObject({
-    security: [{ authenticationToken: [], userActionSignature: [] }],
-    parameters: [{ name: 'userGroupId', in: 'path', required: true }],
-  });
-  expect(deletion).not.toHaveProperty('requestBody');
-  const pattern = '^ug-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$';
-  expect(openApi.components.schemas.UserGroupId).toMatchObject({ pattern });
-});
-
 describe('the synthesized API', () => {
   const { routes, gatewayResponses, origins } = apiOf(stackOf(withEveryOption(first)));
   const responsesFor = (code: string) =>

@@ -1,4 +1,4 @@
-import { deliveryId, parseDelivery, writeDelivery } from '../../domain/delivery';
+import { deliveryId, parseDelivery } from '../../domain/delivery';
 
 const webhookId = 'wh-aaaaa-bbbbb-cccccccccccccc';
 const delivery = {
@@ -15,11 +15,6 @@ it('derives a stable delivery id from event and webhook, without a full stop', (
   expect(deliveryId('ev-1w', 'h-1')).not.toBe(deliveryId('ev-1', 'wh-1'));
 });
 
-it.each([{}, { attempt: 1, notBefore: 8.64e15 }])('survives the queue with %j', (times) => {
-  const value = { ...delivery, ...times };
-  expect(parseDelivery(writeDelivery(value))).toEqual({ ok: true, value });
-});
-
 it.each([
   { webhookId: webhookId.replace('wh', 'or') },
   { eventId: 'ev.1' },
@@ -33,5 +28,6 @@ it.each([
   { attempt: 0 },
 ])('refuses %j, and names the field', (change) => {
   const error = `"${Object.keys(change)[0]}" is invalid.`;
+  expect(parseDelivery(JSON.stringify(delivery))).toMatchObject({ ok: true });
   expect(parseDelivery(JSON.stringify({ ...delivery, ...change }))).toEqual({ ok: false, error });
 });
