@@ -6,12 +6,9 @@ const origins = [
   { environment: 'staging', region: 'eu-west-3', address: '192.0.2.9', deprecation },
 ];
 const headline = 'Addresses that webhooks come from. Verify each signature, too.';
-const [eu, staging, reserve] = [
-  'eu in eu-central-1',
-  'staging in eu-west-3, deprecated: test funds only',
-  'eu, in an announced emergency only',
-];
 const cidrs = ['203.0.113.7/32', '192.0.2.9/32', '203.0.113.8/32'];
+const [eu, staging] = ['eu in eu-central-1', 'staging in eu-west-3, deprecated: test funds only'];
+const reserve = 'eu, in an announced emergency only';
 const comments = [eu, staging, reserve];
 const json = (value: unknown) => JSON.stringify(value, undefined, 2);
 
@@ -19,11 +16,8 @@ const json = (value: unknown) => JSON.stringify(value, undefined, 2);
 const lists = {
   json: json([
     {
-      environment: 'eu',
-      region: 'eu-central-1',
-      addresses: [cidrs[0]],
-      reserve: [cidrs[2]],
-      deprecated: false,
+      ...{ environment: 'eu', region: 'eu-central-1' },
+      ...{ addresses: [cidrs[0]], reserve: [cidrs[2]], deprecated: false },
     },
     { environment: 'staging', region: 'eu-west-3', addresses: [cidrs[1]], deprecated: true, deprecation },
   ]),

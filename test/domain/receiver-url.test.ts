@@ -50,10 +50,7 @@ const hostile: Readonly<Record<UrlRefusal, readonly (readonly [name: string, url
     ['localhost', 'https://LOCALHOST/ https://localhost./ https://%6cocalhost/ https://example.localhost/'],
     ['a single label, which a search domain would complete', 'https://intranet/ https://local\thost/'],
     ['names of a network', 'https://printer.local/ https://router.home.arpa/'],
-    [
-      'names of a cloud',
-      'https://ip-10-0-0-1.eu-central-1.compute.internal/ https://metadata.google.internal/',
-    ],
+    ['names of a cloud', 'https://ip-10-0-0-1.compute.internal/ https://metadata.google.internal/'],
     [
       'special names',
       'https://x.onion/ https://x.test/ https://x.alt/ https://x.invalid/ https://x.example/',
@@ -70,18 +67,15 @@ it.each(rows)('refuses %s as %s: %s', (_, refusal, urls) => {
   for (const url of urls.split(' ')) expect([url, read(url)]).toEqual([url, { ok: false, error: refusal }]);
 });
 
-it.each([
-  ['http://127.0.0.1:9000/in', 9000],
-  ['http://localhost/in', 80],
-])('allows %s where local receivers are allowed', (url, port) => {
-  expect(read(url, true)).toMatchObject({ ok: true, value: { secure: false, port } });
-});
-
-it.each([
-  ['scheme_not_https', 'http://example.com/ http://127.0.0.2:9000/ http://10.0.0.1/ http://169.254.169.254/'],
-  ['address_instead_of_name', 'https://127.0.0.1:9000/'],
-  ['name_not_public', 'https://localhost:9000/'],
-  ['credentials_in_url', 'http://user:password@127.0.0.1:9000/'],
-])('even there, refuses as %s: %s', (error, urls) => {
-  for (const url of urls.split(' ')) expect([url, read(url, true)]).toEqual([url, { ok: false, error }]);
+it.each<[url: string, expected: object]>([
+  ['http://127.0.0.1:9000/in', { value: { secure: false, port: 9000 } }],
+  ['http://localhost/in', { value: { secure: false, port: 80 } }],
+  ['http://example.com/', { error: 'scheme_not_https' }],
+  ['http://127.0.0.2:9000/', { error: 'scheme_not_https' }],
+  ['http://169.254.169.254/', { error: 'scheme_not_https' }],
+  ['https://127.0.0.1:9000/', { error: 'address_instead_of_name' }],
+  ['https://localhost:9000/', { error: 'name_not_public' }],
+  ['http://user:password@127.0.0.1:9000/', { error: 'credentials_in_url' }],
+])('where local receivers are allowed, reads %s as %j', (url, expected) => {
+  expect(read(url, true)).toMatchObject(expected);
 });

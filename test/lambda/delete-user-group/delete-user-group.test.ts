@@ -150,11 +150,6 @@ it.each([{ nbf: 'x' }, { kind: 'Admin' }])('fails if the authorizer returns %j',
   expect(deletions).toEqual([]);
 });
 
-it('never uses the request id that the caller chooses', async () => {
-  const chosen = { requestContext: { requestId: 'chosen-by-caller' } } as unknown as Request;
-  await expect(send(chosen)).rejects.toThrow('no extended request id');
-});
-
 const other = (name: string) => `user_action_mismatch: other_${name}`;
 const invalid = (cause: string) => `user_action_invalid: ${cause}`;
 it.each<[name: string, refusal: string, claims: Json, header?: Json]>([
