@@ -50,44 +50,38 @@ it('the purge deletes from each table in turn, and stops at its deadline', async
 
 const checkUrl = 'https://api.customer.com/webhook-origins/check';
 
-function probeOnce(database: Database = region.as('probe_webhooks')) {
-  const sent: string[] = [];
-  const events = {
-    async send(messages: readonly { readonly body: string }[]) {
-      sent.push(...messages.map(({ body }) => body));
-      return ok(null);
-    },
-    hide: async () => ok(null),
-  };
-  return createProbe({ database, events, checkUrl, log })({}).then(() => sent);
+/** @returns the event that it sent */
+async function probeOnce(database: Database = region.as('probe_webhooks')) {
+  const send = jest.fn(async (_messages: readonly { readonly body: string }[]) => ok(null));
+  await createProbe({ database, events: { send, hide: jest.fn() }, checkUrl, log })({});
+  expect(send.mock.calls).toEqual([[[expect.anything()]]]);
+  return parseEvent(send.mock.calls[0]?.[0][0]?.body ?? '');
 }
-const find = () => region.query`
-  select organization_id, webhook_id, url, kinds::text as kinds, enabled, secret_version, ephemeral
-  from webhooks join organizations using (organization_id)`;
-
-const expected = {
-  ...{ organization_id: probe.organizationId, webhook_id: probe.webhookId, kinds: `{${probe.kind}}` },
-  ...{ url: `${checkUrl}/${probe.webhookId}`, enabled: true, secret_version: 1, ephemeral: false },
-};
-
 it('the probe makes its webhook, and puts it right whatever was done to it', async () => {
-  await Promise.all([probeOnce(), probeOnce()]);
-  expect(await find()).toEqual([expected]);
-  await region.query`
-    update webhooks set url = 'https://hooks.customer.com/', kinds = null, secret_version = 2, rotated_at = now(),
-      enabled = false, disabled_reason = 'operator', disabled_at = now()`;
-  await probeOnce();
-  expect(await find()).toEqual([expected]);
-  await region.query`delete from webhooks`;
-  await probeOnce();
-  expect(await find()).toEqual([expected]);
+  const expected = {
+    ...{ organization_id: probe.organizationId, webhook_id: probe.webhookId, kinds: `{${probe.kind}}` },
+    ...{ url: `${checkUrl}/${probe.webhookId}`, enabled: true, secret_version: 1, ephemeral: false },
+  };
+  for (const change of [
+    'select',
+    `update webhooks set url = 'https://hooks.customer.com/', kinds = null, secret_version = 2, rotated_at = now(),
+      enabled = false, disabled_reason = 'operator', disabled_at = now()`,
+    'delete from webhooks',
+  ]) {
+    await region.owner.execute({ text: [change], values: [] });
+    await Promise.all([probeOnce(), probeOnce()]);
+    const found = await region.query`
+      select organization_id, webhook_id, url, kinds::text as kinds, enabled, secret_version, ephemeral
+      from webhooks join organizations using (organization_id)`;
+    expect(found).toEqual([expected]);
+  }
 });
 
 it('the probe sends one event for its webhook alone, of a new id each time', async () => {
-  const [[first = ''], [second = '']] = [await probeOnce(), await probeOnce()];
-  const event = parseEvent(first);
-  expect(event).toMatchObject(ok({ organizationId: probe.organizationId, kind: probe.kind }));
-  expect(parseEvent(second)).not.toMatchObject({ value: { id: Object(event).value.id } });
+  const [first, second] = [await probeOnce(), await probeOnce()];
+  const { organizationId, kind } = probe;
+  expect(first).toMatchObject({ value: { organizationId, kind } });
+  expect(second).not.toMatchObject({ value: { id: Object(first).value.id } });
 });
 
 it('both fail while the database is unavailable, and the probe sends nothing', async () => {

@@ -33,13 +33,6 @@ it('fails, with the reason, only the call whose message SQS refuses', async () =
   expect(bad).toMatchObject({ error: { kind: 'queue_unavailable', reason: 'InvalidMessageContents' } });
 });
 
-it('hides a message for whole seconds, rounded up', async () => {
-  await received.send('a');
-  const [{ receiptHandle = '' } = {}] = await received.receive();
-  await queue.hide(receiptHandle, 4.2);
-  expect(received.visibilityTimeouts()).toEqual([5]);
-});
-
 it.each([
   [1, 0, 4],
   [2, 1, 12],
