@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { retrySchedule } from '../../domain/delivery';
 import { parseEvent } from '../../domain/event';
 import { nextStep } from '../../lambda/deliver-webhook/retry-schedule';
@@ -20,19 +19,6 @@ const isDocumented = (body: unknown): boolean => {
   }
 };
 
-/** Almost valid values: wrong case, length, alphabet or type. */
-const nearly = (text: string) =>
-  fc.oneof(
-    fc.constant(text),
-    fc.constant(text.toUpperCase()),
-    fc.constantFrom(64, 65, 128, 129).map((length) => text.repeat(30).slice(0, length)),
-    fc.nat(text.length).map((length) => text.slice(0, length)),
-    fc
-      .tuple(fc.nat(text.length), fc.oneof(fc.string({ maxLength: 1 }), fc.constant('a')), fc.nat(1))
-      .map(([at, character, removed]) => text.slice(0, at) + character + text.slice(at + removed)),
-    fc.jsonValue(),
-  );
-
 /** Times of the form of RFC 3339, on no calendar or clock; one without its zone; delimiters of headers and signed text; another id. */
 const wrong: readonly string[] = [
   '2026-21-20T12:00:00.000Z',
@@ -50,16 +36,26 @@ const wrong: readonly string[] = [
 it.each(Object.keys(event))(
   'the schema accepts exactly the values of %s that the fan-out accepts',
   (field) => {
-    const text = String(event[field]);
-    const near = fc.oneof(nearly(text), nearly('2026-11-20T12:00:00+04:00'));
-    const values = fc.option(field === 'data' ? fc.jsonValue() : near, { nil: undefined, freq: 20 });
-    fc.assert(
-      fc.property(values, (value) => {
-        const changed = { ...event, [field]: value };
-        expect([changed, isDocumented(changed)]).toEqual([changed, parseEvent(JSON.stringify(changed)).ok]);
-      }),
-      { numRuns: 200, examples: wrong.map((value): [string] => [value]) },
-    );
+    // Almost valid: wrong case, length, alphabet or type.
+    const near = [String(event[field]), '2026-11-20T12:00:00+04:00'].flatMap((text) => [
+      ...[text, text.toUpperCase(), ...[64, 65, 128, 129].map((length) => text.repeat(30).slice(0, length))],
+      ...Array.from(text, (_, at) => text.slice(0, at)),
+      ...Array.from(text, (_, at) =>
+        [...' \n.-_:/aA0é'].map((one) => text.slice(0, at) + one + text.slice(at + 1)),
+      ).flat(),
+    ]);
+    for (const value of [
+      undefined,
+      null,
+      true,
+      1,
+      [],
+      {},
+      ...(field === 'data' ? [] : [...near, ...wrong]),
+    ]) {
+      const changed = { ...event, [field]: value };
+      expect([changed, isDocumented(changed)]).toEqual([changed, parseEvent(JSON.stringify(changed)).ok]);
+    }
     expect([isDocumented(event), isDocumented({ ...event, [field]: undefined })]).toEqual([true, false]);
   },
 );

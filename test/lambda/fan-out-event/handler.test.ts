@@ -142,10 +142,11 @@ it('redelivers a stored event unchanged to one webhook, even if that was disable
   await markUnhealthy(webhookId);
   await disableWebhook(world.database.owner, webhookId);
   // The longest event: with its time, it exceeds the Data API's row limit.
-  const begin = `{ "wei": 12345678901234567890, "zero": "\\u0000", "rest": "${'😀ä'.repeat(10_000)}`;
-  const body = `${begin}${'x'.repeat(65_536 - Buffer.byteLength(begin) - 2)}"}`;
-  const eventId = `ev-${organizationId}`;
-  const acceptedAt = Date.UTC(2026, 10, 20, 12, 0, 0, 7);
+  const body = `{ "wei": 12345678901234567890, "zero": "\\u0000", "rest": "${'😀ä'.repeat(10_000)}"}`.padEnd(
+    35_536,
+  );
+  expect(Buffer.byteLength(body)).toBe(65_536);
+  const [eventId, acceptedAt] = [`ev-${organizationId}`, Date.UTC(2026, 10, 20, 12, 0, 0, 7)];
   const event = { id: eventId, organizationId, kind: 'wallet.created', text: body };
   await subscriptions.findSubscribers({ event, acceptedAt });
   await world.database.query`
