@@ -10,17 +10,17 @@ export interface Request {
 }
 
 /**
- * The statements of a policy that deny a request, as AWS documents their evaluation:
+ * The statements of a policy that are for a request, as AWS documents their evaluation:
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html
  *
  * @throws Error for an operator that it does not know, and for a policy variable
  */
-export const denialsOf = ({ Statement }: PolicyDocument, request: Request): readonly Denial[] =>
-  Statement.filter((statement) => denies(statement, request));
+export const statementsFor = ({ Statement }: PolicyDocument, request: Request): readonly Denial[] =>
+  Statement.filter((statement) => isFor(statement, request));
 
-function denies({ Action, NotAction, Resource, Condition = {} }: Denial, request: Request): boolean {
+function isFor({ Action, NotAction, Resource, Condition = {} }: Denial, request: Request): boolean {
   const { action, resource = 'arn:aws:any', context = {} } = request;
-  const actions = Action ?? NotAction ?? [];
+  const actions = [Action ?? NotAction ?? []].flat();
   // Actions are not case-sensitive, ARNs are.
   const named = actions.some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase()));
   if (named !== (Action !== undefined)) return false;
