@@ -2,6 +2,7 @@ import { provideAssembly } from '../../local/assembly/cache';
 import type { Runtime } from '../../local/aws/lambda/instance';
 import { startLocal } from '../../local/start';
 import { openState } from '../../local/state/lock';
+import { startLocalCommand } from '../support/local-command';
 import { openLocalEnvironment } from '../support/local-environment';
 import { oneOfEachAccess } from '../support/rows';
 import { type Harness, temporaryFolder } from './long-run';
@@ -20,4 +21,16 @@ export async function startEnvironments({ signal, cleanup }: Harness, runtime?: 
   cleanup.add(() => local.stop());
   signal.throwIfAborted();
   return { ...openLocalEnvironment(directory), postgres: local.postgres };
+}
+
+/** `npm start` of the project in a folder, on a state folder and free ports. It ends with the run. */
+export function startProject(directory: string, state: string, { signal, cleanup }: Harness) {
+  const command = startLocalCommand(directory, '--state', state, '--port-offset', 'any');
+  const stop = async () => {
+    command.process.kill('SIGTERM');
+    await command.ended();
+  };
+  cleanup.add(stop);
+  signal.addEventListener('abort', stop);
+  return { ...command, stop };
 }

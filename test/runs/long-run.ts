@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { endingSignals } from '../../cli/shell/interruption';
 import { columns } from '../../cli/shell/terminal';
 import { printable } from '../../domain/printable';
@@ -59,48 +59,6 @@ export async function longRun<Options>(
   if (!signal.aborted) return;
   process.exitCode = 130;
   console.error('Interrupted.');
-}
-
-/** Reads an option's whole number. */
-export const numberFrom =
-  (least: number, most = Number.MAX_SAFE_INTEGER) =>
-  (text: string): number => {
-    const value = text.trim() === '' ? Number.NaN : Number(text);
-    if (value >= least && value <= most && Number.isSafeInteger(value)) return value;
-    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
-  };
-
-/** The lower one for an even number of samples; NaN for none. */
-export function median(samples: readonly number[]): number {
-  const sorted = [...samples].sort((one, other) => one - other);
-  return sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
-}
-
-/** Counts checks, and records each violation. */
-export class Checks {
-  private readonly byName = new Map<string, { times: number; readonly violations: string[] }>();
-
-  /** @param problem what is wrong @default - nothing */
-  hold(name: string, problem?: string | false): void {
-    const check = this.byName.get(name) ?? { times: 0, violations: [] };
-    this.byName.set(name, check);
-    check.times += 1;
-    if (problem) check.violations.push(problem);
-  }
-
-  get violations(): readonly string[] {
-    return [...this.byName.values()].flatMap(({ violations }) => violations);
-  }
-
-  /** A line for each check, with its first violations. */
-  format(): string {
-    const blocks = [...this.byName].map(([name, { times, violations }]) => {
-      const count = violations.length === 0 ? '' : `${violations.length} of `;
-      const line = `${count === '' ? 'holds ' : 'BROKEN'}  ${name} (${count}${times})`;
-      return [line, ...violations.slice(0, 10)].join('\n          ');
-    });
-    return blocks.join('\n');
-  }
 }
 
 /** Rows as text; the keys of the first are the headings. */

@@ -39,13 +39,11 @@ it('npm run compatible finds a migration that renames a function which the base 
   const handler = 'lambda/delete-user-group/delete-in-database.ts';
   edit(change, handler, 'select delete_user_group(', 'select remove_user_group(');
 
-  const found = await runCompatibility({
+  const compared = runCompatibility({
     ...{ base: await copyProject(), change, cleanup },
     ...{ signal: new AbortController().signal, progress: () => undefined },
   });
-  expect(found.migrations).toEqual([{ name: '9999-renamed' }]);
-  expect(found.checks.violations).toEqual([
-    expect.stringMatching(/failed +\d+\.\d\d s +delete its group through the API/),
-  ]);
-  expect(found.checks.format()).toMatch(/^BROKEN {2}base on the change's schema: smoke/m);
+  await expect(compared).rejects.toThrow(
+    /^base on the change's schema: smoke in .*failed +\d+\.\d\d s +delete its group through the API/s,
+  );
 }, 240_000);

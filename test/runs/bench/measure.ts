@@ -1,4 +1,4 @@
-import { type Harness, median } from '../long-run';
+import type { Harness } from '../long-run';
 
 export interface PartOptions extends Harness {
   /** The fraction of the usual number of samples, from 0 to 1. */
@@ -27,11 +27,11 @@ export interface Figure {
 export async function interleave<Name extends string>(
   variants: Readonly<Record<Name, () => Promise<unknown>>>,
   rounds: number,
-  { effort, signal }: Pick<PartOptions, 'effort' | 'signal'>,
+  { effort, signal }: PartOptions,
 ): Promise<Readonly<Record<Name, readonly number[]>>> {
   const names = Object.keys(variants) as Name[];
   const samples = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, number[]>;
-  const count = Math.max(1, Math.round(rounds * effort));
+  const count = Math.round(rounds * effort) || 1;
   for (let round = count === 1 ? 1 : 0; round <= count; round += 1)
     for (const name of names) {
       signal.throwIfAborted();
@@ -42,15 +42,19 @@ export async function interleave<Name extends string>(
   return samples;
 }
 
-/** The figure as a row of a table, and whether it misses its goal. */
+/** The figure as a row of a table, with whether it misses its goal. */
 export function judge(part: string, { what, against, unit, value, baseline, goal }: Figure) {
   const ratio = median(value) / median(baseline);
-  const isMissed = unit === 'ms' ? ratio > goal : ratio < goal;
+  const [bound, isMissed] = unit === 'ms' ? ['at most', ratio > goal] : ['at least', ratio < goal];
   const format = (samples: readonly number[]) => `${Number(median(samples).toPrecision(3))} ${unit}`;
-  const row = {
+  return {
     ...{ part, what, median: format(value), against, is: format(baseline), n: value.length },
-    ratio: ratio.toFixed(2),
-    goal: `${unit === 'ms' ? 'at most' : 'at least'} ${goal}, ${isMissed ? '**missed**' : 'met'}`,
+    ...{ ratio: ratio.toFixed(2), goal: `${bound} ${goal}, ${isMissed ? '**missed**' : 'met'}` },
   };
-  return { row, isMissed };
+}
+
+/** The lower one for an even number of samples. */
+function median(samples: readonly number[]): number {
+  const sorted = [...samples].sort((one, other) => one - other);
+  return sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
 }

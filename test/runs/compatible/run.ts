@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type NewMigration, newMigrations } from '../../../lib/checks/migrations';
 import { stateFolder } from '../../../local/state/paths';
-import { startLocalCommand, startNodeIn } from '../../support/local-command';
+import { startNodeIn } from '../../support/local-command';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
-import { Checks, type Harness, temporaryFolder } from '../long-run';
+import { startProject } from '../environments';
+import { type Harness, temporaryFolder } from '../long-run';
 
 export interface CompatibilityOptions extends Harness {
   /** The folder of the previous release. */
@@ -14,75 +12,57 @@ export interface CompatibilityOptions extends Harness {
   readonly change: string;
 }
 
-/** The releases in order of deployment; without the rollback if a migration rules it out. */
-export const releasesFor = (migrations: readonly NewMigration[]): readonly ('base' | 'change')[] =>
-  migrations.some(({ irreversible }) => irreversible) ? ['base', 'change'] : ['base', 'change', 'base'];
-
 /**
- * Deploys the base, the change on its data, and the base again on the migrated data. Each must
+ * Deploys the base, the change on its data, and the base again on the migrated data, unless a migration rules that out. Each must
  * pass its own `smoke`, and deliver what the previous release left on the queues.
  *
- * @throws Error for migrations of the base that were edited or removed, and for a header without a reason
+ * @returns the change's migrations
+ * @throws Error with what failed; for migrations of the base that were edited or removed, and for a header without a reason
  */
-export async function runCompatibility(options: CompatibilityOptions) {
-  const { signal, cleanup, progress } = options;
-  const migrations = newMigrations(options.base, options.change);
-  const checks = new Checks();
-  /** A failure is a violation, reported with its lines. */
-  const check = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
-    progress(name);
-    try {
-      const result = await work();
-      checks.hold(name);
-      return result;
-    } catch (error) {
-      signal.throwIfAborted();
-      checks.hold(name, (error as Error).message.trimEnd());
-      return undefined;
-    }
-  };
+export async function runCompatibility(options: CompatibilityOptions): Promise<readonly NewMigration[]> {
+  const { signal, cleanup, progress, base, change } = options;
+  const migrations = newMigrations(base, change);
+  const releases: [name: string, directory: string][] = [
+    ['base', base],
+    ['change', change],
+  ];
+  if (!migrations.some(({ irreversible }) => irreversible))
+    releases.push(["base on the change's schema", base]);
   const state = await temporaryFolder(cleanup);
-  const { assemblyDirectory } = stateFolder(state);
-  // The base is synthesized once.
-  const assemblies = await temporaryFolder(cleanup);
   const receiver = await startWebhookReceiver();
   cleanup.add(() => receiver.stop());
 
   let waiting: readonly WaitingDelivery[] = [];
-  for (const [index, release] of releasesFor(migrations).entries()) {
-    const name = index === 2 ? "base on the change's schema" : release;
-    const kept = join(assemblies, release);
-    if (existsSync(kept)) {
-      // Of a release that did not start.
-      await rm(assemblyDirectory, { recursive: true, force: true });
-      await rename(kept, assemblyDirectory);
-    }
-    const running = await check(`${name}: starts`, () => startRelease(options[release], state, options));
-    if (!running) continue;
+  for (const [name, directory] of releases) {
+    const step = async <T>(what: string, work: Promise<T>): Promise<T> => {
+      progress(`${name}: ${what}`);
+      try {
+        return await work;
+      } catch (error) {
+        signal.throwIfAborted();
+        throw new Error(`${name}: ${what}: ${(error as Error).message.trimEnd()}`);
+      }
+    };
+    const running = await step('starts', startRelease(directory, state, options));
     const { environments, wallet } = running;
     // An environment may be gone.
     const known = waiting.filter(({ environment }) => environments.includes(environment));
-    if (known.length > 0)
-      await check(`${name}: delivers what the release before left on the queues`, () =>
-        Promise.all(known.map((delivery) => receiveDelivery(delivery, receiver))),
-      );
+    const receiving = Promise.all(known.map((delivery) => receiveDelivery(delivery, receiver)));
+    await step('delivers what the release before left on the queues', receiving);
     for (const environment of environments)
-      await check(`${name}: smoke in ${environment}`, () => wallet(environment, 'smoke'));
-    waiting =
-      (await check(`${name}: leaves deliveries on the queues`, () =>
-        Promise.all(environments.map((each) => leaveDelivery(running, each, receiver))),
-      )) ?? [];
+      await step(`smoke in ${environment}`, wallet(environment, 'smoke'));
+    const leaving = Promise.all(environments.map((each) => leaveDelivery(running, each, receiver)));
+    waiting = await step('leaves deliveries on the queues', leaving);
     await running.stop();
-    if (existsSync(assemblyDirectory)) await rename(assemblyDirectory, kept);
   }
-  return { migrations, checks };
+  return migrations;
 }
 
 /** A project whose own `npm start` runs on a state folder. */
 type RunningRelease = Awaited<ReturnType<typeof startRelease>>;
 
 /** @throws Error with its output if it does not become ready */
-async function startRelease(directory: string, state: string, { signal, cleanup }: Harness) {
+async function startRelease(directory: string, state: string, harness: Harness) {
   const run = async (...args: string[]) => {
     const program = startNodeIn(directory, ['--require', 'tsx/cjs', ...args]);
     const { exitCode, stdout, stderr } = await program.ended();
@@ -91,15 +71,9 @@ async function startRelease(directory: string, state: string, { signal, cleanup 
   };
   const names = "require('./lib/environments').environments.map(({ name }) => name)";
   const environments: string[] = JSON.parse(await run('--print', `JSON.stringify(${names})`));
-  signal.throwIfAborted();
-  const command = startLocalCommand(directory, '--state', state, '--port-offset', 'any');
-  const stop = async () => {
-    command.process.kill('SIGTERM');
-    await command.ended();
-  };
-  cleanup.add(stop);
-  signal.addEventListener('abort', () => void stop());
-  await command.ready();
+  harness.signal.throwIfAborted();
+  const { ready, stop } = startProject(directory, state, harness);
+  await ready();
   const outputs = ['--outputs', stateFolder(state).outputsFile];
   return {
     environments,

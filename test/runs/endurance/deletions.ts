@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../domain/ids';
-import { deletion, send as sendRequest, type TokenMaker } from '../../support/api';
+import { deletion, send as sendRequest, type TokenMaker, type WireRequest } from '../../support/api';
 import type { Organization } from '../../support/organization';
-import type { Deletion, GroupState } from './invariants';
+import type { Checks } from './checks';
 
 /** Rows of the environment's database, read by the superuser. */
 export type Query = <Row>(text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
@@ -12,7 +12,21 @@ export const oneOf = <T>(choices: readonly T[]): T =>
 
 const replayed = '403 user_action_replayed';
 
-type Unsent = Pick<Deletion, 'groupId' | 'userActionId' | 'wire' | 'expected'>;
+interface Unsent {
+  readonly groupId: string;
+  readonly userActionId: string;
+  readonly wire: WireRequest;
+  /** What it may get without a fault. */
+  readonly expected: readonly string[];
+}
+
+interface Sent extends Unsent {
+  readonly sentAt: Date;
+  /** `200`, status and code of a refusal, or why there is no documented response. */
+  readonly response: string;
+  /** Whether a fault may have refused it. */
+  readonly isDisturbed: boolean;
+}
 
 export type Deletions = Awaited<ReturnType<typeof openDeletions>>;
 
@@ -33,7 +47,7 @@ export async function openDeletions(
   const assignments = groups.map(() => newId('as'));
   const members = [callerId, serviceAccountId, endUserId];
   await query(insertGroups, [organizationId, groups, members, assignments]);
-  const sent: Deletion[] = [];
+  const sent: Sent[] = [];
   /** Until then, deletions may be refused. Milliseconds since 1970. */
   let disturbedUntil = 0;
 
@@ -43,20 +57,18 @@ export async function openDeletions(
   ): Promise<Unsent> {
     const own = { ...organization, callerId: caller, userGroupId: groupId };
     const userAction = await tokens.userAction(own, { jti: userActionId });
-    return {
-      ...{ groupId, userActionId, expected },
-      wire: deletion(own, await tokens.accessToken(own), userAction),
-    };
+    const wire = deletion(own, await tokens.accessToken(own), userAction);
+    return { groupId, userActionId, expected, wire };
   }
 
-  async function send(unsent: Unsent): Promise<string | undefined> {
-    const sentAt = Date.now();
-    const result = await sendRequest(baseUrl, unsent.wire).then(
-      ({ status, body }) => ({ response: status === 200 ? '200' : `${status} ${body.code}` }),
-      ({ message }: Error) => ({ error: message }),
+  async function send(unsent: Unsent): Promise<string> {
+    const sentAt = new Date();
+    const response = await sendRequest(baseUrl, unsent.wire).then(
+      ({ status, body }) => (status === 200 ? '200' : `${status} ${body.code}`),
+      ({ message }: Error) => message,
     );
-    sent.push({ ...unsent, ...result, sentAt, isDisturbed: disturbedUntil >= sentAt });
-    return 'response' in result ? result.response : undefined;
+    sent.push({ ...unsent, response, sentAt, isDisturbed: disturbedUntil >= sentAt.getTime() });
+    return response;
   }
 
   const next: readonly (() => Promise<readonly Unsent[]>)[] = [
@@ -68,15 +80,8 @@ export async function openDeletions(
     },
     async function replay() {
       const recent = sent.slice(-100).filter(({ expected }) => expected.includes('200'));
-      return (
-        oneOf(
-          recent.map(({ groupId, userActionId, wire, response }) => {
-            // A refused request, or one without a response, may still succeed, but only once.
-            const expected = response === '200' ? [replayed] : ['200', replayed];
-            return [{ groupId, userActionId, wire, expected }];
-          }),
-        ) ?? []
-      );
+      // One that was refused, or has no response, may still succeed.
+      return recent.length === 0 ? [] : [{ ...oneOf(recent), expected: ['200', replayed] }];
     },
     async () => [await make(['403 permission_missing'], { caller: endUserId })],
   ];
@@ -98,18 +103,51 @@ export async function openDeletions(
       if (isSuccess) disturbedUntil = Date.now();
       return isSuccess;
     },
-    /** All requests, and what the database has: the groups, and how often the audit has each user action. */
-    async read() {
-      const ids = [...new Set(sent.map(({ groupId }) => groupId))];
-      const states = await query<GroupState & { id: string }>(selectGroups, [ids, organizationId]);
-      const uses = await query<{ id: string; uses: number }>(selectUses, [organizationId]);
-      return {
-        sent,
-        groups: new Map(states.map((state) => [state.id, state])),
-        uses: new Map(uses.map((row) => [row.id, row.uses])),
-      };
+    /** Compares the responses with one another and with the database. */
+    async check(checks: Checks): Promise<void> {
+      for (const { expected, response, isDisturbed, sentAt, wire } of sent)
+        checks.hold(
+          'responses are as expected, or refusals during a fault',
+          expected.includes(response) || (isDisturbed && /^[45]\d\d [a-z_]+$/.test(response)),
+          `${sentAt.toISOString()} ${wire.path}: ${response} instead of ${expected.join(' or ')}`,
+        );
+
+      const byGroup = groupBy(sent, ({ groupId }) => groupId);
+      const states = await query<GroupState>(selectGroups, [[...byGroup.keys()], organizationId]);
+      for (const { id, rows, deletedBy } of states) {
+        const tried = byGroup.get(id) as Sent[];
+        const permitted = tried.filter(({ expected }) => expected.includes('200'));
+        const isGone =
+          rows === '0 0 0' && permitted.some(({ userActionId }) => `${deletedBy}` === userActionId);
+        const isWhole = rows === '1 3 1' && deletedBy.length === 0;
+        checks.hold(
+          'groups are whole, or gone by a permitted request that the audit has',
+          isGone || (isWhole && tried.every(({ response }) => response !== '200')),
+          `${id}: ${rows}, deleted by ${deletedBy} after ${tried.map(({ response }) => response)}`,
+        );
+      }
+
+      const audited = await query<{ id: string; uses: number }>(selectUses, [organizationId]);
+      const uses = new Map(audited.map((row) => [row.id, row.uses]));
+      for (const [id, tried] of groupBy(sent, ({ userActionId }) => userActionId)) {
+        const used = uses.get(id) ?? 0;
+        const responses = tried.map(({ response }) => response);
+        const successes = responses.filter((response) => response === '200').length;
+        checks.hold(
+          'user actions are used at most once',
+          used <= 1 && successes <= used && !(used === 0 && responses.includes(replayed)),
+          `${id}: ${used} times in the audit, responses ${responses}`,
+        );
+      }
     },
   };
+}
+
+/** As `Map.groupBy`, which Node.js 20 does not have. */
+function groupBy(all: readonly Sent[], key: (each: Sent) => string): ReadonlyMap<string, readonly Sent[]> {
+  const groups = new Map<string, Sent[]>();
+  for (const each of all) groups.set(key(each), [...(groups.get(key(each)) ?? []), each]);
+  return groups;
 }
 
 const insertGroups = `
@@ -123,13 +161,20 @@ const insertGroups = `
   select assignment, $1, (select permission_id from permissions where organization_id = $1), id
   from unnest($4::text[], $2::text[]) as pairs (assignment, id)`;
 
+/** A group's rows that are left: itself, members, assignments; and the user actions that deleted it according to the audit. */
+interface GroupState {
+  readonly id: string;
+  readonly rows: string;
+  readonly deletedBy: readonly string[];
+}
+
 const selectGroups = `
-  select id,
-    (select count(*)::int from user_groups where organization_id = $2 and user_group_id = id) as groups,
-    (select count(*)::int from user_group_members where organization_id = $2 and user_group_id = id) as members,
-    (select count(*)::int from permission_assignments where organization_id = $2 and user_group_id = id) as assignments,
+  select id, concat_ws(' ',
+    (select count(*) from user_groups where organization_id = $2 and user_group_id = id),
+    (select count(*) from user_group_members where organization_id = $2 and user_group_id = id),
+    (select count(*) from permission_assignments where organization_id = $2 and user_group_id = id)) as rows,
     (select coalesce(array_agg(user_action_id), '{}') from audit_records
-      where subject_id = id and outcome = 'deleted') as deletions
+      where subject_id = id and outcome = 'deleted') as "deletedBy"
   from unnest($1::text[]) as asked (id)`;
 
 const selectUses = `

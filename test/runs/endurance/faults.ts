@@ -3,10 +3,11 @@ import type { Socket } from 'node:net';
 import { type Instance, type Runtime, startProcess } from '../../../local/aws/lambda/instance';
 import type { Postgres } from '../../../local/postgres/postgres';
 import { childrenOf } from '../../support/local-command';
+import { killServer } from '../../support/postgres';
+import { visibilityTimeout } from './events';
 
 export interface FaultContext {
-  /** Of one environment. */
-  readonly postgres: Postgres;
+  readonly databases: readonly Postgres[];
   readonly queuesPort: number;
   failReceivers(isFailing: boolean): void;
 }
@@ -16,32 +17,33 @@ type End = () => unknown;
 
 export interface Fault {
   readonly name: string;
-  /** In one environment, without effect on the others, or in all, for a shared service. */
-  readonly reach: 'one' | 'all';
   /** Whether deletions may be refused meanwhile. */
   readonly affectsDeletions: boolean;
-  /** Whether a message may be lost to a killed reader until its visibility timeout. */
-  readonly losesReaders: boolean;
-  begin(context: FaultContext): End | Promise<End>;
+  /** Seconds after its end in which deliveries must work again. */
+  readonly deliveriesWithin: number;
+  begin(context: FaultContext): End;
 }
 
+const usual = 20;
+/** A killed reader's messages are visible again after its timeout, which may happen twice. */
+const afterLostReaders = usual + 2 * visibilityTimeout;
+
+/** Each in all environments. */
 export const faults: readonly Fault[] = [
   {
-    // The main process, with or without the others.
     name: 'database-killed',
-    ...{ reach: 'one', affectsDeletions: true, losesReaders: false },
-    begin({ postgres }) {
-      const others = Math.random() < 0.5 ? childrenOf(postgres.pid) : [];
-      signalAll([postgres.pid, ...others], 'SIGKILL');
-      return () => postgres.restart();
+    ...{ affectsDeletions: true, deliveriesWithin: usual },
+    begin({ databases }) {
+      for (const { pid } of databases) killServer(pid);
+      return () => Promise.all(databases.map((postgres) => postgres.restart()));
     },
   },
   {
     // All of its processes, as on a machine that stalls.
     name: 'database-frozen',
-    ...{ reach: 'one', affectsDeletions: true, losesReaders: false },
-    begin({ postgres }) {
-      const all = [postgres.pid, ...childrenOf(postgres.pid)];
+    ...{ affectsDeletions: true, deliveriesWithin: usual },
+    begin({ databases }) {
+      const all = databases.flatMap(({ pid }) => [pid, ...childrenOf(pid)]);
       signalAll(all, 'SIGSTOP');
       return () => signalAll(all, 'SIGCONT');
     },
@@ -49,7 +51,7 @@ export const faults: readonly Fault[] = [
   {
     // Half of the functions' processes, idle or busy, again and again.
     name: 'functions-killed',
-    ...{ reach: 'all', affectsDeletions: true, losesReaders: true },
+    ...{ affectsDeletions: true, deliveriesWithin: afterLostReaders },
     begin: () =>
       repeat(300, () => {
         for (const instance of instances) if (Math.random() < 0.5) instance.kill();
@@ -58,7 +60,7 @@ export const faults: readonly Fault[] = [
   {
     // The emulator keeps messages in memory: its restart would lose them, as SQS never does. So connections are reset.
     name: 'queues-reset',
-    ...{ reach: 'all', affectsDeletions: false, losesReaders: true },
+    ...{ affectsDeletions: false, deliveriesWithin: afterLostReaders },
     begin: ({ queuesPort }) =>
       repeat(10, () => {
         for (const socket of connections) if (socket.localPort === queuesPort) socket.resetAndDestroy();
@@ -66,7 +68,7 @@ export const faults: readonly Fault[] = [
   },
   {
     name: 'receivers-failing',
-    ...{ reach: 'all', affectsDeletions: false, losesReaders: false },
+    ...{ affectsDeletions: false, deliveriesWithin: usual },
     begin({ failReceivers }) {
       failReceivers(true);
       return () => failReceivers(false);
@@ -102,9 +104,8 @@ function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
       process.kill(pid, signal);
-    } catch (error) {
+    } catch {
       // It has exited.
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }
 }
