@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { longestMoveMinutes } from '../../cli/origin/move-origin';
@@ -123,53 +123,6 @@ it('the longest move of the origin fits into its job and the session of its role
     run: 'bash .ci/explain-cancellation move-origin "$ENVIRONMENT"',
     if: 'cancelled()',
   });
-});
-
-const textsIn = (folder: string) =>
-  readdirSync(join(projectRoot, folder)).map((name) => ({
-    name,
-    text: readFileSync(join(projectRoot, folder, name), 'utf8'),
-  }));
-const ciScripts = textsIn('.ci');
-/** The tests of `.ci`. */
-const ciTests = [...textsIn('test/ci'), ...textsIn('test/tools')].filter(
-  ({ name }) => name !== 'workflows.test.ts',
-);
-
-/** Of these names, those that no text mentions. */
-const unmentioned = (names: readonly string[], texts: readonly { readonly text: string }[]) =>
-  names.filter((name) => !texts.some(({ text }) => text.includes(name)));
-
-/** Scripts that neither `.ci/run` nor a workflow runs, and what checks them. */
-const checkedElsewhere = { format: 'lint has the same rules', start: 'npm run bench runs it' };
-
-function uncheckedScripts(names: readonly string[]): readonly string[] {
-  const run = ciScripts.find(({ name }) => name === 'run')?.text ?? '';
-  const commandsRun = [run, ...commands].join('\n');
-  return names.filter((name) => {
-    const called = name === 'test' ? 'npm test' : `npm run (-s )?${name}`;
-    return !new RegExp(`${called}(?![\\w:-])`).test(commandsRun);
-  });
-}
-
-it('a check runs every npm script', () => {
-  expect(uncheckedScripts(Object.keys(scripts))).toEqual(Object.keys(checkedElsewhere).toReversed());
-  expect(uncheckedScripts(['compatible', 'unheard-of', 'mut'])).toEqual(['unheard-of', 'mut']);
-});
-
-it('a test runs every step of a workflow, as the workflow does', () => {
-  // Those that `.ci/run` runs, by the test above; test/tools/diff.tool.ts takes the diff's from the workflow.
-  const own = commands.filter(
-    (command) => !/^npm (ci|run [\w:]+)$|^bash \.ci\/run |^npm run -s diff /.test(command),
-  );
-  expect(unmentioned(own, ciTests)).toEqual([]);
-  expect(unmentioned(['bash .ci/unheard-of "$STACK"'], ciTests)).toHaveLength(1);
-});
-
-it('a test runs every script of .ci, or a script that is run', () => {
-  const names = ciScripts.map(({ name }) => `.ci/${name.replace(/\.ts$/, '')}`);
-  const imports = ciScripts.map(({ text }) => ({ text: text.replaceAll(/from '\.\//g, "from '.ci/") }));
-  expect(unmentioned(names, [...ciTests, ...imports])).toEqual([]);
 });
 
 /** Each with its options, such as `wallet -- plan --stack` or `.ci/run-wallet "$ENVIRONMENT" move-origin --zone`. */
