@@ -18,7 +18,7 @@ it('the document is valid OpenAPI 3.1', async () => {
 });
 
 describe('the synthesized API', () => {
-  const { routes, gatewayResponses, origins } = apiOf(stackOf(withEveryOption(first)));
+  const { routes, gatewayResponses } = apiOf(stackOf(withEveryOption(first)));
   const responsesFor = (code: string) =>
     gatewayResponses({
       extendedRequestId: 'request-1',
@@ -36,13 +36,6 @@ describe('the synthesized API', () => {
       }),
     ]);
     expect(routes).toEqual(Object.fromEntries(documented));
-  });
-
-  it('returns the reserve as documented', () => {
-    const body = origins.body.replaceAll(/\{[^{}"]+\}/g, '203.0.113.8');
-    expect(body).toContain('reserve');
-    const request = { method: 'GET', path: '/webhook-origins' };
-    expectDocumented({ ...request, status: 200, contentType: 'application/json', body });
   });
 
   const denied = denials.map((code) => ({

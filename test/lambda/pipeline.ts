@@ -55,12 +55,6 @@ export function usePipeline() {
           await queues.sqs.send(new DeleteMessageCommand({ QueueUrl: from.url, ReceiptHandle }));
       return { received: Records.length, failed: failed.size };
     },
-
-    /** The dead letters, each with the reason. */
-    async refused() {
-      const messages = await pipeline.deadLetters.receive();
-      return messages.map(({ body, messageAttributes }) => [body, messageAttributes.Reason?.stringValue]);
-    },
   };
   return pipeline;
 }

@@ -97,7 +97,6 @@ const notAllowed = 'malformed: caller_claims_not_allowed';
 const notAnObject = 'malformed: claims_not_an_object';
 it.each<[name: string, verdict: string, token: string]>([
   ['without a type', accepted, token({}, { typ: undefined })],
-  ['with type at+jwt', accepted, token({}, { typ: 'at+jwt' })],
   ['of another key of the set', accepted, token({}, {}, secondKey)],
   ['expired within the tolerance', accepted, token({ exp: seconds() - 5, iat: seconds() - 60 })],
   ['that lives for a day', accepted, token({ exp: seconds() + day })],
@@ -118,13 +117,11 @@ it.each<[name: string, verdict: string, token: string]>([
   ['with a claim named twice', notAnObject, withClaims(claims.replace('{', '{"\\u006bind" : "EndUser",'))],
   ['with a header named twice', 'malformed: header_not_an_object', signText(key, doubleHeader, claims)],
   ['with a claim that is not UTF-8', notAnObject, withClaims(notUtf8)],
-  ['with a byte order mark', notAnObject, withClaims(`\ufeff${claims}`)],
   ['with an array of audiences', 'malformed: audience_not_allowed', token({ aud: ['wallet-api'] })],
   ['for user actions', 'malformed: audience_not_allowed', token({ aud: 'wallet-user-action' })],
   ['of another region', 'wrong_region: issuer_of_another_environment', token({ iss: 'https://other' })],
   ['without an issuer', 'malformed: issuer_missing', token({ iss: undefined })],
   ['without exp', notTimes, token({ exp: undefined })],
-  ['with exp out of range', notTimes, token({ exp: 1e15 })],
   ['without nbf', 'malformed: not_before_missing', token({ nbf: undefined })],
   ['that has expired', 'expired: expired', token({ exp: seconds() - 6, iat: seconds() - 60 })],
   ['that is not valid yet', 'not_yet_valid: not_yet_valid', token({ nbf: seconds() + 120 })],

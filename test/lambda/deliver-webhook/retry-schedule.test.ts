@@ -14,15 +14,11 @@ const timeout: AttemptResult = { answered: false, reason: 'timeout' };
 const step = (result: AttemptResult, attempt: number, random = 0) =>
   nextStep(result, attempt, { attemptedAt: now - 2_000, now, random, schedule });
 
-// Which responses deliver, retry or disable is compared with the documentation in test/contract/webhooks.test.ts.
+// Others: handler.test.ts. Which responses deliver, retry or disable: test/contract/webhooks.test.ts.
 it.each([
-  [answered(299), 'ok'],
   [answered(300), 'redirect_not_followed'],
   [answered(400), 'client_error'],
-  [answered(410), 'gone'],
   [answered(429), 'too_many_requests'],
-  [answered(500), 'server_error'],
-  [timeout, 'timeout'],
 ])('the reason of %j is %s', (result, reason) => expect(reasonOf(result)).toBe(reason));
 
 it.each([
@@ -54,13 +50,6 @@ it.each([
     expect(step(answered(503, retryAfter), 1)).toEqual(next);
   },
 );
-
-it('makes a slow attempt again 15 s after it began, with the same number, even the last one', () => {
-  for (const attempt of [1, schedule.length]) {
-    const again = { outcome: 'failed', retryInMs: 13_000, attempt };
-    expect(step({ answered: false, reason: 'slow' }, attempt)).toEqual(again);
-  }
-});
 
 it('makes the last attempt even if Retry-After is later, and gives up after it', () => {
   const last = schedule.length;

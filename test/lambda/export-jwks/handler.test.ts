@@ -53,13 +53,6 @@ it('keeps its physical id on update and deletion; deletion does not call KMS', a
 const fails = (name: string) => () => Promise.reject(Object.assign(new Error('reason'), { name }));
 const denies = fails('AccessDeniedException');
 
-it('retries while access is denied', async () => {
-  const answers = [denies, denies];
-  const { Data } = await exportKeys(named('first'), (arn) => (answers.pop() ?? fromKms)(arn));
-  expect(Data?.Jwks).toContain('P-256');
-  expect(pauses).toEqual([2_000, 2_000]);
-});
-
 const p384 = derOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey);
 it.each<[string, () => Promise<Uint8Array>, string, number]>([
   ['after 30 s of denied access', denies, 'reason', 15],
