@@ -21,32 +21,25 @@ it('refuses an unknown field, which would be signed too', () => {
   expect(parseEvent(JSON.stringify({ ...event, more: 1 }))).toEqual({ ok: false, error });
 });
 
-it.each([
-  ['a pair of surrogates', String.raw`"\ud83d\ude00"`],
-  ['an escaped backslash', String.raw`"\\ud83d"`],
-  ['escapes in a name', String.raw`{"\"\ud83d\ude00":"\\"}`],
-  ['a name in several objects', '[{"b":{"a":1},"a":2},{"a":3}]'],
-])('accepts %s', (_name, json) => {
-  expect(parseEvent(withData(json)).ok).toBe(true);
-});
-
 const other = '"or-aaaaa-bbbbb-dddddddddddddddd"';
+const deep = `${'['.repeat(20_000)}"\\ude00"${']'.repeat(20_000)}`;
 it.each([
-  ['in a value', 'an unpaired surrogate', withData(String.raw`"\ud83d"`)],
-  [
-    '20,000 lists deep',
-    'an unpaired surrogate',
-    withData(`${'['.repeat(20_000)}"\\ude00"${']'.repeat(20_000)}`),
-  ],
-  ['in a name', 'an unpaired surrogate', withData(String.raw`{"a":{"\ud83d":1}}`)],
-  ['after an escaped backslash', 'an unpaired surrogate', withData(String.raw`"\\\ud83d"`)],
-  ['before duplicate names', 'an unpaired surrogate', withData(String.raw`{"a":"\ud83d","a":1}`)],
-  ['in an object of a list', 'duplicate names', withData('[{"a":1,"a":2}]')],
-  ['of the event itself', 'duplicate names', withData(`1,"organizationId":${other}`)],
-  ['one of them escaped', 'duplicate names', withData(String.raw`1,"organization\u0049d":${other}`)],
-])('refuses, %s, %s: parsers disagree on it', (_, reason, text) => {
-  const error = `The event contains ${reason}: parsers disagree on it.`;
-  expect(parseEvent(text)).toEqual({ ok: false, error });
+  ['a pair of surrogates', 'nothing ambiguous', String.raw`"\ud83d\ude00"`],
+  ['an escaped backslash', 'nothing ambiguous', String.raw`"\\ud83d"`],
+  ['escapes in a name', 'nothing ambiguous', String.raw`{"\"\ud83d\ude00":"\\"}`],
+  ['a name in several objects', 'nothing ambiguous', '[{"b":{"a":1},"a":2},{"a":3}]'],
+  ['a lone surrogate', 'an unpaired surrogate', String.raw`"\ud83d"`],
+  ['one 20,000 lists deep', 'an unpaired surrogate', deep],
+  ['one in a name', 'an unpaired surrogate', String.raw`{"a":{"\ud83d":1}}`],
+  ['one after an escaped backslash', 'an unpaired surrogate', String.raw`"\\\ud83d"`],
+  ['one before duplicate names', 'an unpaired surrogate', String.raw`{"a":"\ud83d","a":1}`],
+  ['a name twice in an object of a list', 'duplicate names', '[{"a":1,"a":2}]'],
+  ['a name twice in the event itself', 'duplicate names', `1,"organizationId":${other}`],
+  ['one of them escaped', 'duplicate names', String.raw`1,"organization\u0049d":${other}`],
+])('an event with %s contains %s', (_, reason, json) => {
+  const refused = { ok: false, error: `The event contains ${reason}: parsers disagree on it.` };
+  const expected = reason === 'nothing ambiguous' ? { ok: true } : refused;
+  expect(parseEvent(withData(json))).toMatchObject(expected);
 });
 
 it('limits the bytes, not the characters', () => {

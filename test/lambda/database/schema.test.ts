@@ -11,6 +11,8 @@ const id = (prefix: string, digit = 1, length = 16) =>
 const text = (length: number) => 'x'.repeat(length);
 const [organization_id, identity_id, user_group_id, permission_id] = [id('or'), id('us'), id('ug'), id('pm')];
 const now = '2026-11-20T12:00:00Z';
+const use = { user_action_id: 'a', organization_id, identity_id, request_id: 'r' };
+const attempt = { event_id: 'e', webhook_id: 'w', delivery_id: 'd', attempted_at: now, duration_ms: 1 };
 
 /** A valid row of each table, in the order of their foreign keys. Two tables have a row of each kind. */
 const valid: readonly (readonly [table: string, row: Row])[] = [
@@ -21,35 +23,22 @@ const valid: readonly (readonly [table: string, row: Row])[] = [
   ['permissions', { permission_id, organization_id, name: 'Delete', operations: ['a'] }],
   ['permission_assignments', { assignment_id: id('as'), organization_id, permission_id, identity_id }],
   ['permission_assignments', { assignment_id: id('as', 2), organization_id, permission_id, user_group_id }],
-  [
-    'used_user_actions',
-    { user_action_id: 'a', organization_id, identity_id, request_id: 'r', expires_at: now },
-  ],
-  [
-    'audit_records',
-    {
-      ...{ organization_id, identity_id, operation: 'o', subject_id: 's' },
-      ...{ outcome: 'deleted', request_id: 'r', user_action_id: 'a' },
-    },
-  ],
+  ['used_user_actions', { ...use, expires_at: now }],
+  ['audit_records', { ...use, operation: 'o', subject_id: 's', outcome: 'deleted' }],
   ['webhooks', { webhook_id: id('wh'), organization_id, url: 'https://a' }],
-  [
-    'webhook_attempts',
-    {
-      ...{ event_id: 'e', webhook_id: 'w', delivery_id: 'd', attempted_at: now, duration_ms: 1 },
-      ...{ outcome: 'failed', reason: 'r' },
-    },
-  ],
+  ['webhook_attempts', { ...attempt, outcome: 'failed', reason: 'r' }],
   ['webhook_events', { event_id: 'e', organization_id, kind: 'k', accepted_at: now, body: '{}' }],
 ];
 
-const wrongIds = (column: string, prefix: string): readonly Row[] =>
-  [id('xx'), id(prefix, 1, 13), id(prefix, 1, 17), id(prefix).toUpperCase(), `${id(prefix)}\n`].map(
-    (value) => ({
-      [column]: value,
-    }),
-  );
+const wrongIds = (column: string, prefix: string): readonly Row[] => {
+  const lengths = [id(prefix, 1, 13), id(prefix, 1, 17)];
+  const wrong = [id('xx'), ...lengths, id(prefix).toUpperCase(), `${id(prefix)}\n`];
+  return wrong.map((value) => ({ [column]: value }));
+};
 
+/** Another assignment, of the group or of a person. */
+const third = { assignment_id: id('as', 3) };
+const person = { ...third, user_group_id: null };
 /** For each constraint and unique index, changes to the last valid row of its table, each of which it must refuse. */
 const violations: Readonly<Record<string, readonly Row[]>> = {
   organizations_organization_id_check: wrongIds('organization_id', 'or'),
@@ -68,19 +57,11 @@ const violations: Readonly<Record<string, readonly Row[]>> = {
   permissions_organization_id_name_key: [{ permission_id: id('pm', 2) }],
   permission_assignments_assignment_id_check: wrongIds('assignment_id', 'as'),
   permission_assignments_check: [{ identity_id }, { user_group_id: null }],
-  permission_assignments_organization_id_permission_id_fkey: [
-    { assignment_id: id('as', 3), permission_id: id('pm', 9) },
-  ],
-  permission_assignments_organization_id_identity_id_fkey: [
-    { assignment_id: id('as', 3), user_group_id: null, identity_id: id('us', 9) },
-  ],
-  permission_assignments_organization_id_user_group_id_fkey: [
-    { assignment_id: id('as', 3), user_group_id: id('ug', 9) },
-  ],
-  permission_assignments_organization_id_identity_id_permissi_idx: [
-    { assignment_id: id('as', 3), user_group_id: null, identity_id },
-  ],
-  permission_assignments_organization_id_user_group_id_permis_idx: [{ assignment_id: id('as', 3) }],
+  permission_assignments_organization_id_permission_id_fkey: [{ ...third, permission_id: id('pm', 9) }],
+  permission_assignments_organization_id_identity_id_fkey: [{ ...person, identity_id: id('us', 9) }],
+  permission_assignments_organization_id_user_group_id_fkey: [{ ...third, user_group_id: id('ug', 9) }],
+  permission_assignments_organization_id_identity_id_permissi_idx: [{ ...person, identity_id }],
+  permission_assignments_organization_id_user_group_id_permis_idx: [third],
   used_user_actions_user_action_id_check: [{ user_action_id: '' }, { user_action_id: text(129) }],
   audit_records_user_action_id_key: [{}],
   webhooks_webhook_id_check: wrongIds('webhook_id', 'wh'),

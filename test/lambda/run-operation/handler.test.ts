@@ -50,7 +50,6 @@ it.each(Object.entries(inputs))(
 );
 
 it.each([
-  [undefined, 'input_invalid', 'payload'],
   [{ operation: 1 }, 'input_invalid', 'payload'],
   [{ operation: 'seed', input: 'a' }, 'input_invalid', '"input" must be an object'],
   [{ operation: 'seed' }, 'input_invalid', '"userGroupName" is missing'],

@@ -24,16 +24,6 @@ it('signs with no shorter MAC', async () => {
   expect(await create().secret('wh-1', 1)).toMatchObject({ error: { kind: 'secret_unavailable' } });
 });
 
-it('derives another secret for each version and each webhook of a warm function', async () => {
-  const { secret } = create();
-  for (const [webhookId = '', version] of ['wh-1 1', 'wh-1 2', 'wh-2 1', 'wh-1 1'].map((id) =>
-    id.split(' '),
-  )) {
-    const value = macOf('key-1', `${webhookId}.${version}`);
-    expect(await secret(webhookId, Number(version))).toEqual({ ok: true, value });
-  }
-});
-
 it('calls KMS once for the 1,000 most recently used, even for concurrent requests', async () => {
   const { secret } = create();
   await Promise.all([secret('wh-used', 1), secret('wh-used', 1)]);
