@@ -1,11 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { fail, ok, type Result } from '../../../domain/result';
+import { fail, ok } from '../../../domain/result';
 import { bodyHash } from '../../../domain/tokens';
-import type { DatabaseUnavailable } from '../../../lambda/database/database';
-import type {
-  DeletionOutcome,
-  UserGroupDeletion,
-} from '../../../lambda/delete-user-group/delete-in-database';
+import type { DeleteUserGroup } from '../../../lambda/delete-user-group/delete-in-database';
 import { createHandler } from '../../../lambda/delete-user-group/handler';
 import { createUserActionVerifier } from '../../../lambda/shared/user-action';
 import { recordLog } from '../../support/log';
@@ -24,24 +20,19 @@ jest.spyOn(Date, 'now').mockReturnValue(Date.now());
 
 const key = createSigningKey();
 const log = recordLog();
-const deletions: UserGroupDeletion[] = [];
-let outcome: () => Result<DeletionOutcome, DatabaseUnavailable>;
+const deleteUserGroup = jest.fn<ReturnType<DeleteUserGroup>, Parameters<DeleteUserGroup>>();
 const responseHeaders = { Deprecation: '@1795132800' };
 const handler = createHandler({
   responseHeaders,
   log,
   now: () => Date.now(),
   verifyUserAction: createUserActionVerifier({ keys: [key.jwk] }, issuer),
-  deleteUserGroup: async (deletion) => {
-    deletions.push(deletion);
-    return outcome();
-  },
+  deleteUserGroup,
 });
 
 beforeEach(() => {
   log.clear();
-  deletions.splice(0);
-  outcome = () => ok('deleted');
+  deleteUserGroup.mockReset().mockResolvedValue(ok('deleted'));
 });
 
 interface Request extends Partial<APIGatewayProxyEvent> {
@@ -80,7 +71,8 @@ it('returns 200 and an empty object for a deletion', async () => {
     body: {},
   });
   const userAction = { id: 'action-1', expiresAt: exp };
-  expect(deletions).toEqual([{ caller, userGroupId, requestId: 'request-1', userAction }]);
+  const deletion = { caller, userGroupId, requestId: 'request-1', userAction };
+  expect(deleteUserGroup.mock.calls).toEqual([[deletion]]);
 });
 
 it.each<[title: string, request: Request]>([
@@ -113,17 +105,17 @@ it.each<[code: string, status: number, Request]>([
   const type = `urn:wallet-infrastructure:problem:${code}`;
   const words = { title: expect.any(String), detail: expect.any(String) };
   expect(refused.body).toEqual({ type, ...words, status, code, requestId: 'request-1' });
-  expect(deletions).toEqual([]);
+  expect(deleteUserGroup).not.toHaveBeenCalled();
 });
 
-it.each<[code: string, status: number, outcome: () => ReturnType<typeof outcome>]>([
-  ['user_group_not_found', 404, () => ok('user_group_not_found')],
-  ['user_action_replayed', 403, () => ok('user_action_replayed')],
-  ['database_unavailable', 503, () => fail({ kind: 'database_unavailable', reason: 'secret' })],
+it.each<[code: string, status: number, outcome: DeleteUserGroup]>([
+  ['user_group_not_found', 404, async () => ok('user_group_not_found')],
+  ['user_action_replayed', 403, async () => ok('user_action_replayed')],
+  ['database_unavailable', 503, async () => fail({ kind: 'database_unavailable', reason: 'secret' })],
   // It throws.
-  ['internal_error', 500, () => JSON.parse('secret')],
-])('returns %s with status %i, not why, and logs it', async (code, status, result) => {
-  outcome = result;
+  ['internal_error', 500, async () => JSON.parse('secret')],
+])('returns %s with status %i, not why, and logs it', async (code, status, outcome) => {
+  deleteUserGroup.mockImplementation(outcome);
   const response = await send();
   const retry = status === 503 && { 'Retry-After': '5' };
   expect(response).toMatchObject({ status, headers: { ...responseHeaders, ...retry }, body: { code } });
@@ -155,7 +147,7 @@ it.each<[name: string, refusal: string, claims: Json, header?: Json]>([
 ])('refuses a user action signature %s', async (...[, refusal, claims, header]) => {
   const signature = signUserAction(key, claims, header);
   expect((await send({ userActions: [signature] })).status).toBe(403);
-  expect(deletions).toEqual([]);
+  expect(deleteUserGroup).not.toHaveBeenCalled();
   expect(log.lines.map(({ code, cause }) => `${code}: ${cause}`)).toEqual([refusal]);
   expect(JSON.stringify(log.lines)).not.toContain(signature.split('.')[2]);
 });

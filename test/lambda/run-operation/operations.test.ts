@@ -33,10 +33,7 @@ const run = async <Result = Json>(operation: string, input: Json): Promise<Resul
   return response.result as Result;
 };
 /** The response of a refused operation. */
-const refused = (code: string, message: unknown = expect.any(String)) => ({
-  ok: false,
-  error: { code, message },
-});
+const refused = (code: string, message = expect.any(String)) => ({ ok: false, error: { code, message } });
 
 const seed = (ephemeral = false) => run<Organization>('seed', { userGroupName: 'Approvers', ephemeral });
 
@@ -107,8 +104,8 @@ it('describe-identity returns organization and kind; operations are logged witho
 it('list-audit-records lists those of a group, latest first, even if its organization was removed', async () => {
   const organization = await seed(true);
   const { organizationId, callerId: identityId, userGroupId, userGroupName: subjectName } = organization;
-  const list = (id = userGroupId) => invoke('list-audit-records', { userGroupId: id });
-  expect(await list()).toEqual({ ok: true, result: { records: [] } });
+  const listRecords = (id = userGroupId) => invoke('list-audit-records', { userGroupId: id });
+  expect(await listRecords()).toEqual({ ok: true, result: { records: [] } });
   for (const requestId of ['first', 'second'])
     await deleteInDatabase(region.as('delete_user_group'))(deletionOf(organization, { requestId }));
   await remove(organizationId);
@@ -118,8 +115,8 @@ it('list-audit-records lists those of a group, latest first, even if its organiz
     { ...record, requestId: 'second', subjectName: null, outcome: 'user_group_not_found' },
     { ...record, requestId: 'first', subjectName, outcome: 'deleted' },
   ];
-  expect(await list()).toEqual({ ok: true, result: { records } });
-  expect(await list(newId('ug'))).toEqual(refused('user_group_not_found'));
+  expect(await listRecords()).toEqual({ ok: true, result: { records } });
+  expect(await listRecords(newId('ug'))).toEqual(refused('user_group_not_found'));
 });
 
 const url = 'https://hooks.customer.com/wallet?tenant=1';
@@ -243,14 +240,12 @@ it('disable-webhook disables until enable-webhook, and does not overwrite an ear
   expect(await run('disable-webhook', { webhookId })).toMatchObject(disabled);
 });
 
-it.each(['describe-webhook', 'remove-webhook', 'rotate-webhook-secret'])(
-  '%s refuses an unknown webhook',
-  async (operation) => {
-    const webhookId = newId('wh');
-    const message = expect.stringContaining(`${webhookId} in environment test`);
-    expect(await invoke(operation, { webhookId })).toEqual(refused('webhook_not_found', message));
-  },
-);
+it('operations refuse an unknown webhook', async () => {
+  const webhookId = newId('wh');
+  const refusal = refused('webhook_not_found', expect.stringContaining(`${webhookId} in environment test`));
+  for (const operation of ['describe-webhook', 'remove-webhook', 'rotate-webhook-secret'])
+    expect(await invoke(operation, { webhookId })).toEqual(refusal);
+});
 
 /** Unique across tests. */
 const own = (id: string) => `${organizationId}_${id}`.slice(3);
@@ -270,94 +265,87 @@ const record = (id: string, change: Partial<Attempt> = {}) =>
     ...change,
   });
 
-describe('list-delivery-attempts', () => {
-  const list = (input: Json) => invoke('list-delivery-attempts', input);
-
-  it('lists the attempts of an event, latest first, with the time of the next one', async () => {
-    const delivered = { status: 204, durationMs: 12, outcome: 'delivered', reason: 'ok' } as const;
-    await record('a', { nextAttemptAt: start + 5_000 });
-    await record('a', { ...delivered, attemptedAt: start + 6_000 });
-    await record('b');
-    const ids = { eventId: own('a'), webhookId: 'wh-1', deliveryId: 'msg_1' };
-    expect(await run('list-delivery-attempts', { eventId: own('a') })).toEqual({
-      attempts: [
-        { ...ids, ...delivered, date: time(6), nextAttemptAt: null },
-        { ...ids, ...failed, durationMs: 12, date: time(0), status: null, nextAttemptAt: time(5) },
-      ],
-    });
-  });
-
-  it("filters by webhook, event, outcome and time; leaves out the environment's own probe, unless it is named", async () => {
-    const webhookId = newId('wh');
-    for (const [index, outcome] of (['failed', 'given_up', 'failed'] as const).entries())
-      await record(`${index}`, { webhookId, outcome, attemptedAt: start + index * 1_000 });
-    await record('0');
-    const attemptedAt = start + 3_600_000;
-    await record('probe', { webhookId: probe.webhookId, attemptedAt });
-    const rows: [Json, string[]][] = [
-      [{ webhookId }, ['2', '1', '0']],
-      [{ webhookId, limit: 1 }, ['2']],
-      [{ webhookId, outcome: 'given_up' }, ['1']],
-      [{ webhookId, eventId: own('0') }, ['0']],
-      [{ webhookId, since: time(0.5), until: time(1) }, ['1']],
-      [{ webhookId, until: '2036-11-20T12:00:00+00:00' }, []],
-      [{ since: time(3_600) }, []],
-      [{ since: time(3_600), webhookId: probe.webhookId }, ['probe']],
-      [{ since: time(3_600), eventId: own('probe') }, ['probe']],
-    ];
-    for (const [filter, ids] of rows) {
-      const attempts = ids.map((id) => expect.objectContaining({ eventId: own(id) }));
-      expect(await list(filter)).toEqual({ ok: true, result: { attempts } });
-    }
-  });
-
-  it('distinguishes events and webhooks without attempts from unknown ones', async () => {
-    const known = { webhookId: await add(), eventId: own('a') };
-    await keep('a', 0);
-    expect(await list(known)).toEqual({ ok: true, result: { attempts: [] } });
-    expect(await list({ ...known, eventId: own('b') })).toEqual(refused('event_not_found'));
-    expect(await list({ ...known, webhookId: newId('wh') })).toEqual(refused('webhook_not_found'));
-  });
+const listAttempts = (input: Json) => invoke('list-delivery-attempts', input);
+it('list-delivery-attempts lists those of an event, latest first, with the time of the next one', async () => {
+  const delivered = { status: 204, durationMs: 12, outcome: 'delivered', reason: 'ok' } as const;
+  await record('a', { nextAttemptAt: start + 5_000 });
+  await record('a', { ...delivered, attemptedAt: start + 6_000 });
+  await record('b');
+  const ids = { eventId: own('a'), webhookId: 'wh-1', deliveryId: 'msg_1' };
+  const attempts = [
+    { ...ids, ...delivered, date: time(6), nextAttemptAt: null },
+    { ...ids, ...failed, durationMs: 12, date: time(0), status: null, nextAttemptAt: time(5) },
+  ];
+  expect(await listAttempts({ eventId: own('a') })).toEqual({ ok: true, result: { attempts } });
 });
 
-describe('list-stored-events', () => {
-  /** The stored events of this minute, without the part of their ids that differs between tests. */
-  const list = async (webhookId: string, input: Json = {}) => {
-    const all = { webhookId, since: time(0), until: time(59), ...input };
-    const { events } = await run<{ events: { eventId: string }[] }>('list-stored-events', all);
-    return events.map(({ eventId }) => eventId.split('_')[1]);
-  };
+it("list-delivery-attempts filters by webhook, event, outcome and time; leaves out the environment's own probe, unless it is named", async () => {
+  const webhookId = newId('wh');
+  for (const [index, outcome] of (['failed', 'given_up', 'failed'] as const).entries())
+    await record(`${index}`, { webhookId, outcome, attemptedAt: start + index * 1_000 });
+  await record('0');
+  await record('probe', { webhookId: probe.webhookId, attemptedAt: start + 3_600_000 });
+  const rows: [Json, string[]][] = [
+    [{ webhookId }, ['2', '1', '0']],
+    [{ webhookId, limit: 1 }, ['2']],
+    [{ webhookId, outcome: 'given_up' }, ['1']],
+    [{ webhookId, eventId: own('0') }, ['0']],
+    [{ webhookId, since: time(0.5), until: time(1) }, ['1']],
+    [{ webhookId, until: '2036-11-20T12:00:00+00:00' }, []],
+    [{ since: time(3_600) }, []],
+    [{ since: time(3_600), webhookId: probe.webhookId }, ['probe']],
+    [{ since: time(3_600), eventId: own('probe') }, ['probe']],
+  ];
+  for (const [filter, ids] of rows) {
+    const attempts = ids.map((id) => expect.objectContaining({ eventId: own(id) }));
+    expect(await listAttempts(filter)).toEqual({ ok: true, result: { attempts } });
+  }
+});
 
-  it("lists events of the webhook's kinds in the order of acceptance, including those sent while it was disabled", async () => {
-    const webhookId = await add({ kinds: ['wallet.created'] });
-    await add();
-    await keep('b', 1);
-    await run('disable-webhook', { webhookId });
-    for (const id of ['c', 'a']) await keep(id, 2);
-    await keep('d', 3, 'key.created');
-    await keep('e', 4);
-    expect(await list(webhookId)).toEqual(['b', 'a', 'c', 'e']);
-    expect(await list(webhookId, { since: time(2), until: time(3) })).toEqual(['a', 'c']);
-    expect(await list(webhookId, { since: time(2), after: own('a') })).toEqual(['c', 'e']);
-    expect(await list(webhookId, { eventId: own('c') })).toEqual(['c']);
-    const first = { webhookId, since: time(0), until: time(59), limit: 1 };
-    const events = [{ eventId: own('b'), acceptedAt: time(1) }];
-    expect(await run('list-stored-events', first)).toEqual({ events });
-  });
+it('list-delivery-attempts distinguishes events and webhooks without attempts from unknown ones', async () => {
+  const known = { webhookId: await add(), eventId: own('a') };
+  await keep('a', 0);
+  expect(await listAttempts(known)).toEqual({ ok: true, result: { attempts: [] } });
+  expect(await listAttempts({ ...known, eventId: own('b') })).toEqual(refused('event_not_found'));
+  expect(await listAttempts({ ...known, webhookId: newId('wh') })).toEqual(refused('webhook_not_found'));
+});
 
-  it("with `undelivered`, omits events already delivered to this webhook; never lists earlier or others' events", async () => {
-    const [webhookId, newer] = [await add(), await add()];
-    await region.query`
+/** The stored events of this minute, without the part of their ids that differs between tests. */
+const listEvents = async (webhookId: string, input: Json = {}) => {
+  const all = { webhookId, since: time(0), until: time(59), ...input };
+  const { events } = await run<{ events: { eventId: string }[] }>('list-stored-events', all);
+  return events.map(({ eventId }) => eventId.split('_')[1]);
+};
+
+it("list-stored-events lists those of the webhook's kinds in the order of acceptance, including those sent while it was disabled", async () => {
+  const webhookId = await add({ kinds: ['wallet.created'] });
+  await add();
+  await keep('b', 1);
+  await run('disable-webhook', { webhookId });
+  for (const id of ['c', 'a']) await keep(id, 2);
+  await keep('d', 3, 'key.created');
+  await keep('e', 4);
+  expect(await listEvents(webhookId)).toEqual(['b', 'a', 'c', 'e']);
+  expect(await listEvents(webhookId, { since: time(2), until: time(3) })).toEqual(['a', 'c']);
+  expect(await listEvents(webhookId, { since: time(2), after: own('a') })).toEqual(['c', 'e']);
+  expect(await listEvents(webhookId, { eventId: own('c') })).toEqual(['c']);
+  const first = { webhookId, since: time(0), until: time(59), limit: 1 };
+  const events = [{ eventId: own('b'), acceptedAt: time(1) }];
+  expect(await run('list-stored-events', first)).toEqual({ events });
+});
+
+it("list-stored-events, with `undelivered`, omits events already delivered to this webhook; never lists earlier or others' events", async () => {
+  const [webhookId, newer] = [await add(), await add()];
+  await region.query`
       update webhooks set created_at = ${time(2)}::timestamptz where webhook_id = ${newer}`;
-    await keep('a', 1);
-    await keep('b', 3);
-    await record('a', { webhookId, outcome: 'delivered' });
-    await record('b', { webhookId, outcome: 'given_up' });
-    await record('b', { webhookId: newer, outcome: 'delivered' });
-    expect(await list(webhookId, { undelivered: true })).toEqual(['b']);
-    expect(await list(webhookId)).toEqual(['a', 'b']);
-    expect(await list(newer)).toEqual(['b']);
-    organizationId = await addOrganization(region.owner);
-    expect(await list(await add())).toEqual([]);
-  });
+  await keep('a', 1);
+  await keep('b', 3);
+  await record('a', { webhookId, outcome: 'delivered' });
+  await record('b', { webhookId, outcome: 'given_up' });
+  await record('b', { webhookId: newer, outcome: 'delivered' });
+  expect(await listEvents(webhookId, { undelivered: true })).toEqual(['b']);
+  expect(await listEvents(webhookId)).toEqual(['a', 'b']);
+  expect(await listEvents(newer)).toEqual(['b']);
+  organizationId = await addOrganization(region.owner);
+  expect(await listEvents(await add())).toEqual([]);
 });
