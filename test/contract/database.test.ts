@@ -96,22 +96,25 @@ it('direct access trusts only the configured root certificates, from TLS 1.2, an
     findAccessKey: () => undefined,
   });
   const { host, port } = endpoint;
-  const [trusting, distrusting] = [authority, elsewhere].map(({ cert: certificateAuthorities }) =>
-    createDirectDatabase({
-      ...{ host, port, database: 'postgres', user: postgres.superuser, certificateAuthorities },
-      password: () => postgres.password,
-    }),
-  );
+  const own = {
+    host,
+    port,
+    database: 'postgres',
+    user: postgres.superuser,
+    password: () => postgres.password,
+  };
+  const trusting = createDirectDatabase({ ...own, certificateAuthorities: authority.cert });
+  const distrusting = createDirectDatabase({ ...own, certificateAuthorities: elsewhere.cert });
   try {
     const connect = jest.spyOn(tls, 'connect');
     const limit = sql`select current_setting('statement_timeout') as limit`;
     // Less than the eight seconds of the client.
-    expect(await trusting?.execute(limit)).toEqual(ok([{ limit: '7s' }]));
+    expect(await trusting.execute(limit)).toEqual(ok([{ limit: '7s' }]));
     expect(connect).toHaveBeenCalledWith(expect.objectContaining({ minVersion: 'TLSv1.2' }));
     connect.mockRestore();
-    await expect(distrusting?.execute(sql`select 1`)).rejects.toThrow(/certificate/);
+    await expect(distrusting.execute(sql`select 1`)).rejects.toThrow(/certificate/);
   } finally {
-    await Promise.all([trusting?.close(), distrusting?.close()]);
+    await Promise.all([trusting.close(), distrusting.close()]);
     await endpoint.close();
   }
 });

@@ -10,10 +10,7 @@ const rows: Reply = (response) =>
 const failsWith =
   (status: number, name: string): Reply =>
   (response) =>
-    response.writeHead(status, { 'x-amzn-errortype': name }).end(JSON.stringify({ message: name }));
-/** As from a proxy. */
-const badGateway: Reply = (response) =>
-  response.writeHead(502, { 'content-type': 'text/html' }).end('<html>');
+    response.writeHead(status, { 'x-amzn-errortype': name }).end('{}');
 const resuming = failsWith(400, 'DatabaseResumingException');
 
 let server: HttpServer;
@@ -70,7 +67,7 @@ it.each<[reason: string, of: string, Reply]>([
   ['secret_unreadable', 'the secret', failsWith(400, 'SecretsErrorException')],
   ['throttled', 'the call', failsWith(400, 'ThrottlingException')],
   ['http_429', 'the call', failsWith(429, 'TooManyRequestsException')],
-  ['http_502', 'a proxy', badGateway],
+  ['http_502', 'a proxy', (response) => response.writeHead(502).end('<html>')],
   ['connection_lost', 'the call', (_, { socket }) => socket.destroy()],
 ])('reports %s of %s as unavailable, without a retry', async (reason, _, reply) => {
   replies = [reply];

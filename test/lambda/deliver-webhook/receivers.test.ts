@@ -252,12 +252,6 @@ it('an attempt uses an existing connection to one of several addresses, and a ne
   }
 });
 
-it('an idle connection is closed', async () => {
-  const { port, seen } = await startCounting();
-  await client({ idleTimeout: 50 })(port);
-  await eventually(() => seen.closed > 0, 20);
-});
-
 it('webhooks never share a connection; the least recently used is closed when more than 200 are open', async () => {
   const { port, seen } = await startCounting(bodyOf(2), startTcp);
   // Without TLS, which costs more than the rest.
