@@ -298,24 +298,21 @@ it.each([
   ['that there is no such name', 3, [], unanswered('name_not_found')],
   ['its failure', 2, [], unanswered('name_lookup_failed')],
   ['nothing', undefined, [], unanswered('connect_timeout')],
-])(
-  'asks the DNS server for the A records of a name once: it answers %s',
-  async (_, code, answer, expected) => {
-    const types = new Set<number>();
-    const server = createSocket('udp4').on('message', (query, { port, address }) => {
-      const question = query.subarray(12, 12 + name.length + 6);
-      types.add(question.readUInt16BE(name.length + 2));
-      if (code === undefined) return;
-      const counts = [0, 1, 0, answer.length && 1, 0, 0, 0, 0];
-      const head = Buffer.from([...query.subarray(0, 2), 0x81, 0x80 | code, ...counts]);
-      server.send(Buffer.concat([head, question, Buffer.from(answer)]), port, address);
-    });
-    await once(server.bind(0, '127.0.0.1'), 'listening');
-    const servers = [`127.0.0.1:${server.address().port}`];
-    const resolve: Resolve = (asked, signal) => resolveByDns(asked, signal, servers);
-    const limit = code === undefined && { connectTimeout: 300 };
-    expect(await client({ resolve, ...limit })(await startTls(say(bodyOf(2))))).toEqual(expected);
-    expect([...types]).toEqual([1]);
-    server.close();
-  },
-);
+])('asks the DNS server for A records once, which answers %s', async (_, code, answer, expected) => {
+  const types = new Set<number>();
+  const server = createSocket('udp4').on('message', (query, { port, address }) => {
+    const question = query.subarray(12, 12 + name.length + 6);
+    types.add(question.readUInt16BE(name.length + 2));
+    if (code === undefined) return;
+    const counts = [0, 1, 0, answer.length && 1, 0, 0, 0, 0];
+    const head = Buffer.from([...query.subarray(0, 2), 0x81, 0x80 | code, ...counts]);
+    server.send(Buffer.concat([head, question, Buffer.from(answer)]), port, address);
+  });
+  await once(server.bind(0, '127.0.0.1'), 'listening');
+  const servers = [`127.0.0.1:${server.address().port}`];
+  const resolve: Resolve = (asked, signal) => resolveByDns(asked, signal, servers);
+  const limit = code === undefined && { connectTimeout: 300 };
+  expect(await client({ resolve, ...limit })(await startTls(say(bodyOf(2))))).toEqual(expected);
+  expect([...types]).toEqual([1]);
+  server.close();
+});

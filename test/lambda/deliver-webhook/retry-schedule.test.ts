@@ -27,13 +27,10 @@ it.each([
   [13, 0, 20_480],
   [14, 0, 21_600],
   [schedule.length - 1, 0.5, 19_440],
-])(
-  'waits twice as long after each attempt, up to 6 h, minus a fifth: %i, random %d, %i s',
-  (attempt, random, seconds) => {
-    const next = { outcome: 'failed', retryInMs: seconds * 1_000, attempt: attempt + 1 };
-    expect(step(timeout, attempt, random)).toEqual(next);
-  },
-);
+])('doubles the delay up to 6 h, minus a fifth: attempt %i, random %d, %i s', (attempt, random, seconds) => {
+  const next = { outcome: 'failed', retryInMs: seconds * 1_000, attempt: attempt + 1 };
+  expect(step(timeout, attempt, random)).toEqual(next);
+});
 
 it.each([
   ['60', 60, 5],
@@ -43,13 +40,10 @@ it.each([
   ['Friday, 20-Nov-26 12:10:00 GMT', 600, 8],
   ['Fri Nov 20 12:10:00 2026 GMT', 600, 8],
   ['2030-01-01', 5, 2],
-])(
-  'honours the Retry-After %j, in a form of HTTP, up to 6 h: %i s, attempt %i',
-  (retryAfter, seconds, attempt) => {
-    const next = { outcome: 'failed', retryInMs: seconds * 1_000, attempt };
-    expect(step(answered(503, retryAfter), 1)).toEqual(next);
-  },
-);
+])('honours Retry-After of HTTP, up to 6 h: %j, %i s, attempt %i', (retryAfter, seconds, attempt) => {
+  const next = { outcome: 'failed', retryInMs: seconds * 1_000, attempt };
+  expect(step(answered(503, retryAfter), 1)).toEqual(next);
+});
 
 it('makes the last attempt even if Retry-After is later, and gives up after it', () => {
   const last = schedule.length;
