@@ -19,12 +19,8 @@ it('the document is valid OpenAPI 3.1', async () => {
 
 describe('the synthesized API', () => {
   const { routes, gatewayResponses } = apiOf(stackOf(withEveryOption(first)));
-  const responsesFor = (code: string) =>
-    gatewayResponses({
-      extendedRequestId: 'request-1',
-      'authorizer.code': code,
-      'authorizer.detail': 'A text.',
-    });
+  const context = { extendedRequestId: 'request-1', 'authorizer.detail': 'A text.' };
+  const responsesFor = (code: string) => gatewayResponses({ ...context, 'authorizer.code': code });
   const fromGateway = responsesFor('token_expired');
 
   it('has the routes of the document and no other, with a token where the document requires one', () => {
@@ -44,8 +40,8 @@ describe('the synthesized API', () => {
   }));
   it.each([...denied, ...fromGateway])('returns $type as documented', (response) => {
     const { status = 0, headers, body = '' } = response;
-    const request = { method: 'DELETE', path: '/auth/user-groups/ug-1' };
-    expectDocumented({ ...request, status, contentType: headers?.['content-type'], body });
+    const answer = { status, contentType: headers?.['content-type'], body };
+    expectDocumented({ method: 'DELETE', path: '/auth/user-groups/ug-1', ...answer });
   });
 
   it('and its functions return exactly the documented problems', () => {

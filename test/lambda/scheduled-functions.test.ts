@@ -3,14 +3,15 @@ import { probe } from '../../domain/probe';
 import { fail, ok } from '../../domain/result';
 import type { Database } from '../../lambda/database/database';
 import { createHandler as createProbe } from '../../lambda/probe-webhooks/handler';
-import { createHandler as createPurge } from '../../lambda/purge-expired/handler';
+import { createHandler as createPurge, timeout } from '../../lambda/purge-expired/handler';
 import { recordLog } from '../support/log';
 import { useMigratedDatabase } from '../support/region-database';
 
 const log = recordLog();
 const region = useMigratedDatabase();
 beforeEach(() => log.clear());
-const purge = (database: Database) => createPurge({ database, log, now: Date.now, batchSize: 10 })(undefined);
+const purge = (database: Database, batchSize = 10, now = Date.now) =>
+  createPurge({ database, log, now, batchSize })(undefined);
 
 it('the purge deletes any number of attempts after 31 days, events after 14, and used user actions an hour after they expire', async () => {
   await region.query`
@@ -35,6 +36,16 @@ it('the purge deletes any number of attempts after 31 days, events after 14, and
       (select string_agg(user_action_id, ' ') from used_user_actions) as actions`;
   expect(left).toEqual([{ events: 'young', attempts: 2, actions: 'just expired' }]);
   expect(log.lines).toMatchObject([{ webhookAttempts: 25, webhookEvents: 1, usedUserActions: 1 }]);
+});
+
+it('the purge deletes from each table in turn, and stops at its deadline', async () => {
+  let time = 0;
+  const execute = async () => {
+    time += timeout / 8;
+    return ok([{ deleted: 1 }]);
+  };
+  await purge({ execute }, 1, () => time);
+  expect(log.lines).toMatchObject([{ webhookAttempts: 3, webhookEvents: 3, usedUserActions: 3 }]);
 });
 
 const checkUrl = 'https://api.customer.com/webhook-origins/check';

@@ -107,7 +107,6 @@ it('responds with 503 while KMS derives no secret', async () => {
 
 it('refuses a stranger before it asks for a secret, unless the webhook is the probe', async () => {
   derive.mockClear();
-  for (let count = 0; count < 10; count += 1)
-    expect(await check({ webhookId: newId('wh'), source: other })).toMatchObject({ answer: elsewhere });
+  expect(await check({ webhookId: newId('wh'), source: other })).toMatchObject({ answer: elsewhere });
   expect(derive).not.toHaveBeenCalled();
 });

@@ -6,7 +6,6 @@ import type { AttemptReason } from '../../../domain/delivery';
 import {
   createReceivers,
   type ReceiverSettings,
-  type Resolve,
   resolveByDns,
 } from '../../../lambda/deliver-webhook/receivers';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
@@ -310,9 +309,11 @@ it.each([
   });
   await once(server.bind(0, '127.0.0.1'), 'listening');
   const servers = [`127.0.0.1:${server.address().port}`];
-  const resolve: Resolve = (asked, signal) => resolveByDns(asked, signal, servers);
-  const limit = code === undefined && { connectTimeout: 300 };
-  expect(await client({ resolve, ...limit })(await startTls(say(bodyOf(2))))).toEqual(expected);
+  const send = client({
+    resolve: (asked, signal) => resolveByDns(asked, signal, servers),
+    ...(code === undefined && { connectTimeout: 300 }),
+  });
+  expect(await send(await startTls(say(bodyOf(2))))).toEqual(expected);
   expect([...types]).toEqual([1]);
   server.close();
 });

@@ -99,23 +99,16 @@ it.each<['Create' | 'Update', MigrationFailed, string]>([
 });
 
 const rejects = (name: string) => () => Promise.reject(Object.assign(new Error('not yet'), { name }));
+const notReady = [...['DatabaseNotFoundException', 'SecretUnreadable'].map(rejects), async () => unavailable];
+const delays = [1_000, 2_000, 4_000, 8_000, ...Array(46).fill(10_000)];
 it.each<[what: string, attempts: (() => Promise<unknown>)[], outcome: unknown, pauses: number[]]>([
   [
     'retries what is expected of a new database',
-    [
-      ...['DatabaseNotFoundException', 'SecretUnreadable'].map(rejects),
-      async () => unavailable,
-      async () => ok('a'),
-    ],
+    [...notReady, async () => ok('a')],
     ok('a'),
-    [1_000, 2_000, 4_000],
+    delays.slice(0, 3),
   ],
-  [
-    'retries every 10 s for at most 8 minutes, then reports the last reason',
-    [async () => unavailable],
-    unavailable,
-    [1_000, 2_000, 4_000, 8_000, ...Array(46).fill(10_000)],
-  ],
+  ['retries every 10 s for at most 8 minutes, then reports why', notReady.slice(-1), unavailable, delays],
   ['reports a failed migration at once', [async () => fail(refused)], fail(refused), []],
   ['reports a bug at once', [rejects('TypeError')], 'TypeError', []],
 ])('%s', async (_, attempts, outcome, pauses) => {

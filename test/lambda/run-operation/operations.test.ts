@@ -156,8 +156,7 @@ it('add-webhook and enable-webhook refuse the 51st enabled webhook; fifty of the
   expect(others).toEqual(Array(disabled.length).fill(refusal));
   // Enabled already.
   const [first] = await listWebhooks();
-  const again = await invoke('enable-webhook', { webhookId: first?.webhookId });
-  expect(again).toMatchObject({ ok: true, result: { enabled: true } });
+  expect(await run('enable-webhook', { webhookId: first?.webhookId })).toMatchObject({ enabled: true });
   expect((await listWebhooks()).filter(({ enabled }) => enabled)).toHaveLength(50);
 });
 

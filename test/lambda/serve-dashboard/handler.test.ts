@@ -15,11 +15,8 @@ const deprecated = textOf(fillPage(html, deprecatedFacts));
 
 it.each([
   'Europe, production',
-  'eu-central-1',
   'Stored and processed only in eu-central-1 and eu-west-1',
   'mainnet and testnet. Broadcast transactions may be processed anywhere.',
-  '203.0.113.7/32',
-  '203.0.113.8/32',
   'https://api.eu.wallet-infrastructure.example',
   'UAE, production',
   'X-SVC-WEBHOOK-SIGNATURE and Svc-Signature have the same value',
