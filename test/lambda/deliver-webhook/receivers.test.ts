@@ -52,7 +52,7 @@ function startTls(behaviour: Behaviour, options: TlsOptions = {}) {
 
 /** @param settings @default - so long for each that other limits end an attempt */
 function client(
-  settings: ReceiverSettings = { connectTimeout: 60_000, timeout: 60_000, idleTimeout: 60_000 },
+  settings: ReceiverSettings = { connectTimeout: 20_000, timeout: 20_000, idleTimeout: 20_000 },
 ) {
   const receivers = createReceivers({
     certificateAuthorities: [authority.cert],
