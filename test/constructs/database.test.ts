@@ -4,9 +4,9 @@ import { certificateAuthorities } from '../../lib/database/database';
 import { restoreSuffix } from '../../lib/environment/schema';
 import { environments } from '../../lib/environments';
 import { withDataApi, withDirectAccess } from '../support/rows';
-import { type Resource, type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks';
+import { type Resource, type StackTemplate, stackOf } from '../support/stacks';
 
-const stacks = Object.values(synthesizeStacks());
+const stacks = environments.map(stackOf);
 const [overDataApi, direct] = [withDataApi, withDirectAccess].map(stackOf) as [StackTemplate, StackTemplate];
 
 describe.each(stacks)('the database of $environment.name', (stack) => {

@@ -1,6 +1,5 @@
 import { provideAssembly } from '../../local/assembly/cache';
-import type { Runtime } from '../../local/aws/lambda/instance';
-import { startLocal } from '../../local/start';
+import { type LocalOptions, startLocal } from '../../local/start';
 import { openState } from '../../local/state/lock';
 import { startLocalCommand } from '../support/local-command';
 import { openLocalEnvironment } from '../support/local-environment';
@@ -8,7 +7,7 @@ import { oneOfEachAccess } from '../support/rows';
 import { type Harness, temporaryFolder } from './long-run';
 
 /** Runs one environment for each database access, in a temporary folder and on free ports. */
-export async function startEnvironments({ signal, cleanup }: Harness, runtime?: Runtime) {
+export async function startEnvironments({ signal, cleanup }: Harness, options: Partial<LocalOptions> = {}) {
   const state = openState(await temporaryFolder(cleanup));
   cleanup.add(() => state.close());
   const { assemblyDirectory: assembly, directory } = state;
@@ -16,10 +15,8 @@ export async function startEnvironments({ signal, cleanup }: Harness, runtime?: 
   const environments = oneOfEachAccess.map(({ name }) => name);
   // Functions write their problems to the logs, too.
   const log = { step: () => undefined, problem: () => undefined };
-  const options = { assembly, state, environments, log, ports: 'any' } as const;
-  const local = await startLocal({ ...options, ...(runtime && { runtime }) });
+  const local = await startLocal({ assembly, state, environments, log, ports: 'any', signal, ...options });
   cleanup.add(() => local.stop());
-  signal.throwIfAborted();
   return { ...openLocalEnvironment(directory), postgres: local.postgres };
 }
 

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { compileFunction } from 'node:vm';
-import type { Decide } from '../../local/aws/iam/permissions';
 import {
   type Code,
   failed,
@@ -13,23 +12,18 @@ import {
   type JsonResult,
   type Runtime,
 } from '../../local/aws/lambda/instance';
-import { startLocal } from '../../local/start';
+import { type LocalOptions, startLocal } from '../../local/start';
 import { openState } from '../../local/state/lock';
 import { prepareAssembly } from './prepared-state';
 
 /** Starts environments, all by default, with their functions in this process. */
-export async function startOwnEnvironments(environments?: readonly string[], decide?: Decide) {
+export async function startOwnEnvironments(options: Partial<LocalOptions> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
   await prepareAssembly(directory);
   const state = openState(directory);
   const { assemblyDirectory: assembly } = state;
   const log = { step: () => undefined, problem: () => undefined };
-  const options = { assembly, state, ports: 'any', log, runtime: startInProcess } as const;
-  const local = await startLocal({
-    ...options,
-    ...(environments && { environments }),
-    ...(decide && { decide }),
-  });
+  const local = await startLocal({ assembly, state, ports: 'any', log, runtime: startInProcess, ...options });
   return {
     local,
     state,

@@ -32,9 +32,9 @@ export function apiOf(stack: StackTemplate, name: 'Api' | 'Dashboard' = 'Api') {
       body: textOf(origins.ResponseTemplates['application/json']),
     },
     /** The gateway's own responses, with the variables of their templates filled in as the gateway does: unescaped. */
-    gatewayResponses: (context: Readonly<Record<string, string>> = {}): readonly FilledResponse[] =>
+    gatewayResponses: (context: Readonly<Record<string, string>> = {}) =>
       all('GatewayResponse').map(({ ResponseType, StatusCode, ResponseParameters, ResponseTemplates }) => ({
-        type: ResponseType,
+        type: String(ResponseType),
         status: Number(StatusCode),
         headers: headersOf(ResponseParameters),
         body: ResponseTemplates['application/json'].replace(
@@ -43,13 +43,6 @@ export function apiOf(stack: StackTemplate, name: 'Api' | 'Dashboard' = 'Api') {
         ),
       })),
   };
-}
-
-export interface FilledResponse {
-  readonly type: string;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
 }
 
 /** By lower-case name; static values without their quotes. */

@@ -18,11 +18,8 @@ export interface Resource {
   readonly logicalId: string;
   readonly Type: string;
   readonly Properties: Json;
-  readonly Metadata?: Json;
-  readonly Condition?: string;
   readonly DependsOn?: readonly string[];
-  readonly DeletionPolicy?: string;
-  readonly UpdateReplacePolicy?: string;
+  readonly [attribute: string]: Json;
 }
 
 /** A synthesized stack. */
@@ -60,10 +57,7 @@ export class StackTemplate {
   }
 
   get resources(): Resource[] {
-    return Object.entries(this.json.Resources).map(([logicalId, resource]) => ({
-      logicalId,
-      ...(resource as Omit<Resource, 'logicalId'>),
-    }));
+    return Object.entries<Json>(this.json.Resources).map(([logicalId, all]) => ({ logicalId, ...all }));
   }
 
   /** The statements of the policies of a function's role. */
@@ -90,23 +84,16 @@ export function withTemporaryFolder<Result>(use: (folder: string) => Result): Re
 }
 
 /** Synthesizes every stack of the environments, including standbys, by stack name. Each row once in a run. */
-export const synthesizeEveryStack = (
-  environments: readonly Environment[] = table,
-): Record<string, StackTemplate> =>
-  Object.assign(
-    {},
-    ...environments.map((environment) => {
-      const synthesized = oncePerRun(`stacks of ${JSON.stringify(environment)}`, () =>
-        JSON.stringify(synthesize(environment)),
-      );
-      return Object.fromEntries(
-        JSON.parse(synthesized).map(({ name, text, manifest }: ReturnType<typeof synthesize>[number]) => [
-          name,
-          new StackTemplate(environment, text, manifest),
-        ]),
-      );
-    }),
-  );
+export function synthesizeEveryStack(environments: readonly Environment[] = table) {
+  const stacks: Record<string, StackTemplate> = {};
+  for (const environment of environments) {
+    const what = `stacks of ${JSON.stringify(environment)}`;
+    const made = oncePerRun(what, () => JSON.stringify(synthesize(environment)));
+    for (const { name, text, manifest } of JSON.parse(made) as ReturnType<typeof synthesize>)
+      stacks[name] = new StackTemplate(environment, text, manifest);
+  }
+  return stacks;
+}
 
 /** The serving stack of a row and its standby. Other rows only add links between dashboards. */
 const synthesize = (environment: Environment) =>
@@ -119,14 +106,6 @@ const synthesize = (environment: Environment) =>
       manifest: manifest.artifacts?.[id],
     }));
   });
-
-/** Synthesizes the environments' serving stacks. By the environment's name. */
-export function synthesizeStacks(environments = table): Record<string, StackTemplate> {
-  const stacks = synthesizeEveryStack(environments);
-  return Object.fromEntries(
-    environments.map(({ name, stackId }) => [name, stacks[stackId] as StackTemplate]),
-  );
-}
 
 /** Synthesizes the serving stack of one row. */
 export const stackOf = (row: Environment) => synthesizeEveryStack([row])[row.stackId] as StackTemplate;

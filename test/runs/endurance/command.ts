@@ -30,7 +30,7 @@ const command = new Command('npm run endurance --')
 
 void longRun<{ duration: number }>(command, async ({ duration: seconds }, harness) => {
   const { signal, cleanup, progress } = harness;
-  const local = await startEnvironments(harness, startKillable);
+  const local = await startEnvironments(harness, { runtime: startKillable });
   const checks = new Checks();
   const targets: Target[] = [];
   for (const environment of oneOfEachAccess)

@@ -78,7 +78,7 @@ function refused(missing?: Grant): readonly string[] {
 
 beforeAll(async () => {
   const names = environments.map(({ name }) => name);
-  ({ local, state, stop } = await startOwnEnvironments(names, decide));
+  ({ local, state, stop } = await startOwnEnvironments({ environments: names, decide }));
 });
 afterAll(() => stop?.());
 
