@@ -19,7 +19,6 @@ it.each([
   { webhookId: webhookId.replace('wh', 'or') },
   { eventId: 'ev.1' },
   { deliveryId: 'a\r\nb: c' },
-  { body: '' },
   { notBefore: 8.64e15 + 1 },
   { attempt: 0 },
 ])('refuses %j, and names the field', (change) => {

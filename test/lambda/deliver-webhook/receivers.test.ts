@@ -163,12 +163,11 @@ it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS, from TLS
   createSecureContext.mockRestore();
 });
 
-const first = { limit: 300 };
 it.each([
   ['time to connect', startTcp, { connectTimeout: 300 }, {}, unanswered('connect_timeout')],
   ['time in all', startTls, { timeout: 300 }, {}, unanswered('timeout')],
-  ['less, ended as slow, while it connects in the first lane', startTcp, {}, first, slow],
-  ['less, ended as slow, while it waits in the first lane', startTls, {}, first, slow],
+  ['less, ended as slow, while it connects in the first lane', startTcp, {}, { limit: 300 }, slow],
+  ['less, ended as slow, while it waits in the first lane', startTls, {}, { limit: 300 }, slow],
 ])('an attempt has limited %s', async (_, start, settings, lane, expected) => {
   expect(await client(settings)(await start(() => undefined), lane)).toEqual(expected);
 });

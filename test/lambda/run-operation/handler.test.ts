@@ -47,7 +47,7 @@ it.each(Object.entries(inputs))('%s reports wrong fields and lost databases', as
 });
 
 it.each([
-  [{ operation: 1 }, 'input_invalid', 'payload'],
+  [undefined, 'input_invalid', 'payload'],
   [{ operation: 'seed', input: 'a' }, 'input_invalid', '"input" must be an object'],
   [{ operation: 'seed' }, 'input_invalid', '"userGroupName" is missing'],
   [{ operation: 'constructor' }, 'unknown_operation', `Known: ${Object.keys(inputs).sort().join(', ')}.`],
