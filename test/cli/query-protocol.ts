@@ -33,7 +33,7 @@ export function writeResult(protocol: Protocol, action: string, result: Json): L
 
 export function writeRefusal(protocol: Protocol, Code: string, Message = ''): LoopbackResponse {
   const error = { Error: { Code, Message } };
-  const body = { query: error, ec2: { Errors: error }, json: { __type: Code, message: Message } }[protocol];
+  const body = { query: error, ec2: { Errors: error }, json: { message: Message } }[protocol];
   const root = protocol === 'ec2' ? 'Response' : 'ErrorResponse';
   return { status: 400, headers: { 'x-amzn-errortype': Code }, body: write(protocol, root, body) };
 }
@@ -41,16 +41,15 @@ export function writeRefusal(protocol: Protocol, Code: string, Message = ''): Lo
 const write = (protocol: Protocol, root: string, body: Json): string =>
   protocol === 'json' ? JSON.stringify(body) : element(root, body, protocol === 'ec2' ? 'item' : 'member');
 
-/** Lists are elements called `item`, in EC2's dialect, or `member`, or as the key says: `{ 'Zone[]': […] }`. `undefined` is omitted. */
+/** Lists are elements called `item`, in EC2's dialect, or `member`, or as the key says: `{ 'Zone[]': […] }`. */
 function element(name: string, value: Json, item: string): string {
   if (value === undefined) return '';
-  const list = Object.entries(Array.isArray(value) ? { [`${item}[]`]: value } : value).flatMap(
-    ([key, inner]): [string, Json][] =>
-      key.endsWith('[]') ? (inner as Json[]).map((one) => [key.slice(0, -2), one]) : [[key, inner]],
-  );
+  if (name.endsWith('[]')) return value.map((one: Json) => element(name.slice(0, -2), one, item)).join('');
   const content =
     typeof value === 'object'
-      ? list.map(([key, inner]) => element(key, inner, item)).join('')
-      : String(value).replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
+      ? Object.entries(Array.isArray(value) ? { [`${item}[]`]: value } : value)
+          .map(([key, inner]) => element(key, inner, item))
+          .join('')
+      : String(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   return `<${name}>${content}</${name}>`;
 }

@@ -1,16 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { runCommandLine } from '../../../cli/command-line';
 import { newId } from '../../../domain/ids';
 import { eventually } from '../../support/eventually';
-import { unusedPort } from '../../support/http-server';
-import { temporaryFolder } from '../../support/temporary-folder';
-import { silent, writeOutputs } from '../../support/wallet-command';
+import { silent } from '../../support/wallet-command';
 import { eventText } from '../../support/webhooks';
 import { organizationId, result, useRegion, webhookId } from '../region';
 
 const region = useRegion();
-const folder = temporaryFolder();
 
 let ended: Promise<number>;
 /** Closes the output, as a closed terminal does. */
@@ -19,9 +15,7 @@ afterEach(async () => {
   expect(await ended).toBe(0);
 });
 
-const receive = (...args: string[]) => receiveOn(region.outputs, '--port', '0', ...args);
-
-async function receiveOn(outputs: string, ...args: string[]) {
+async function receive(...args: string[]) {
   const results: string[] = [];
   const notes: string[] = [];
   const terminal = {
@@ -29,11 +23,10 @@ async function receiveOn(outputs: string, ...args: string[]) {
     result: (text: string) => void results.push(text),
     note: (text: string) => void notes.push(text),
   };
-  ended = runCommandLine(['receive', '--outputs', outputs, ...args], terminal);
+  ended = runCommandLine(['receive', '--outputs', region.outputs, '--port', '0', ...args], terminal);
   await eventually(() => notes.length > 0);
   const [url = ''] = /http:\/\/127\.0\.0\.1:\d+\//.exec(notes.join()) ?? [];
   return {
-    url,
     /** Posts a delivery: the response's status, and what is printed. */
     async post({ headers = {}, body }: { readonly headers?: Record<string, string>; readonly body: string }) {
       const { status } = await fetch(url, { method: 'POST', headers, body });
@@ -55,13 +48,6 @@ function signed(by: string, at = new Date()) {
 }
 
 const listing = (...webhooks: object[]) => region.answer({ 'list-webhooks': () => result({ webhooks }) });
-
-it('listens by default where npm start says, which moves with its ports', async () => {
-  const url = `http://127.0.0.1:${await unusedPort()}/`;
-  const outputs = JSON.parse(readFileSync(region.outputs, 'utf8'));
-  const moved = writeOutputs(folder(), outputs, { 'webhook-receiver': url });
-  expect((await receiveOn(moved)).url).toBe(url);
-});
 
 it('verifies with the secrets of webhooks that are added or rotated later', async () => {
   listing();
