@@ -3,7 +3,7 @@ import { startWallet } from '../../support/local-command';
 import { first } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { runWallet, writeOutputs } from '../../support/wallet-command';
-import { callsNotGranted, type Replies, refusal, useAccount } from '../account';
+import { callsNotGranted, type Replies, type Reply, refusal, useAccount } from '../account';
 import { useInstantWaits } from '../instant-waits';
 import { wallet } from '../region';
 import { address, OriginAccount, reserve } from './origin-account';
@@ -61,17 +61,22 @@ describe('move-origin', () => {
     expect(account().calls).toHaveLength(callsOfMove);
   });
 
+  /** Acts at the nth call to AWS, and replies with what it returns, or as usual. */
+  const intercept = (nth: number, act: () => Reply | undefined) => {
+    const replies = Object.entries(origin.replies).map(([name, respond]): [string, typeof respond] => [
+      name,
+      (call) => {
+        const reply = respond(call);
+        return (account().calls.length === nth && act()) || reply;
+      },
+    ]);
+    use(origin, Object.fromEntries(replies));
+  };
+
   it.each(Array.from({ length: callsOfMove }, (_, index) => index + 1))(
     'continues after it was killed at its call %d to AWS',
     async (last) => {
-      const killed = Object.entries(origin.replies).map(([action, respond]): [string, typeof respond] => [
-        action,
-        (call) => {
-          const reply = respond(call);
-          return account().calls.length === last ? refusal('Killed') : reply;
-        },
-      ]);
-      use(origin, Object.fromEntries(killed));
+      intercept(last, () => refusal('Killed'));
       expect(await move()).toMatchObject({ exitCode: 1 });
       expect(await move()).toMatchObject({ exitCode: 0 });
       expect(updates()).toEqual(['none', '2']);
@@ -97,16 +102,14 @@ describe('move-origin', () => {
 
   const useReserve = [...moveTo2, '--reserve'];
   const other = '203.0.113.9';
-  it.each<[string, args: readonly string[], said: string, outputs?: object, origin?: Partial<OriginAccount>]>(
-    [
-      ['without a person or --yes', ['--zone', '2'], 'Add --yes'],
-      ['to an unknown zone', ['--zone', '4', '--yes'], 'Give a zone from 1 to 3.'],
-      ['without a reserve', useReserve, 'webhookOrigin: { reserve: true }', {}, new OriginAccount()],
-      ['with another address', moveTo2, `file has ${other}`, { WebhookOriginAddress: other }],
-      ['with another reserve', useReserve, `file has ${other}`, { WebhookOriginReserveAddress: other }],
-      ['without its Elastic IP', moveTo2, '"Keeping the address"', {}, { hasElasticIp: false }],
-    ],
-  )('changes nothing %s', async (_, args, said, outputs = {}, state = {}) => {
+  it.each<[string, readonly string[], said: string, outputs?: object, origin?: Partial<OriginAccount>]>([
+    ['without a person or --yes', ['--zone', '2'], 'Add --yes'],
+    ['to an unknown zone', ['--zone', '4', '--yes'], 'Give a zone from 1 to 3.'],
+    ['without a reserve', useReserve, 'webhookOrigin: { reserve: true }', {}, new OriginAccount()],
+    ['with another address', moveTo2, `file has ${other}`, { WebhookOriginAddress: other }],
+    ['with another reserve', useReserve, `file has ${other}`, { WebhookOriginReserveAddress: other }],
+    ['without its Elastic IP', moveTo2, '"Keeping the address"', {}, { hasElasticIp: false }],
+  ])('changes nothing %s', async (_, args, said, outputs = {}, state = {}) => {
     use(Object.assign(new OriginAccount({ hasReserve: true }), state));
     const { exitCode, stderr } = await move(args, outputs);
     expect(exitCode).not.toBe(0);
@@ -155,34 +158,15 @@ describe('move-origin', () => {
     expect(await move()).toMatchObject({ exitCode, stderr: expect.stringContaining(said) });
   });
 
-  /** Acts once, at this reply to calls of an action. */
-  function actAt(action: string, reply: number, act: () => void): void {
-    let asked = 0;
-    use(origin, {
-      [action]: (call) => {
-        asked += 1;
-        if (asked === reply) setImmediate(act);
-        return origin.replies[action]?.(call) ?? {};
-      },
-    });
-  }
-
-  const [stack, gateways] = ['cloudformation:DescribeStacks', 'ec2:DescribeNatGateways'];
   const running = ['UPDATE_IN_PROGRESS'];
-  const begun = ['UPDATE_COMPLETE', ...running];
-  it.each<[string, at: [string, number], Partial<OriginAccount>, said: RegExp, updated: string[]]>([
-    ['before an update', [stack, 2], { statuses: begun }, /the webhook origin is in zone 1\./, []],
-    ['in an update', [stack, 3], { update: running }, /to zone none: .* itself and deletes/, ['none']],
-    [
-      'in the check',
-      [gateways, 1],
-      { update: ['UPDATE_COMPLETE'] },
-      /the stack is in zone 2; nothing has checked/,
-      ['none', '2'],
-    ],
-  ])('says where it stands when interrupted %s', async (_, at, state, said, updated) => {
+  const [begun, done] = [['UPDATE_COMPLETE', ...running], ['UPDATE_COMPLETE']];
+  it.each<[string, nth: number, Partial<OriginAccount>, said: RegExp, updated: string[]]>([
+    ['before an update', 3, { statuses: begun }, /the webhook origin is in zone 1\./, []],
+    ['in an update', 5, { update: running }, /to zone none: .* itself and deletes/, ['none']],
+    ['in the check', 8, { update: done }, /the stack is in zone 2; nothing has checked/, ['none', '2']],
+  ])('says where it stands when interrupted %s', async (_, nth, state, said, updated) => {
     Object.assign(origin, state);
-    actAt(...at, () => process.emit('SIGINT'));
+    intercept(nth, () => void setImmediate(() => process.emit('SIGINT')));
     const { exitCode, stdout, stderr } = await move();
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(/Go on: \S*wallet move-origin --zone 2 --yes --outputs \S+\n$/);
@@ -192,7 +176,7 @@ describe('move-origin', () => {
 
   it('goes on without a reader, and prints its result where one is left', async () => {
     origin.update = ['UPDATE_COMPLETE'];
-    actAt(stack, 1, () => command.process.stdout.destroy());
+    intercept(1, () => void command.process.stdout.destroy());
     const command = startWallet('move-origin', '--outputs', outputsFile(), ...moveTo2, '--json');
     const { exitCode, stderr } = await command.ended();
     const [line = ''] = stderr.split('\n').filter((each) => each.startsWith('{'));
