@@ -42,14 +42,6 @@ it.each(walletCommands)('wallet %s has help, and refuses invalid option values',
   }
 });
 
-it('reads durations in seconds', () => {
-  const timeout = walletCommands
-    .flatMap(([, { options }]) => options)
-    .find(({ long }) => long === '--timeout');
-  const read = ['2s', '2', '2000ms', '0.5m'].map((text) => timeout?.parseArg?.(text, undefined));
-  expect(read).toEqual([2, 2, 2, 30]);
-});
-
 const writing: Readonly<Record<string, readonly string[]>> = {
   'delete-group': ['--group', newId('ug'), '--caller', newId('us')],
   'local seed': [],

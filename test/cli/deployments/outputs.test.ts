@@ -28,9 +28,3 @@ it("refuses to overwrite the local environments' outputs", async () => {
   expect((await outputs('--write', join(folder(), 'outputs.json'))).exitCode).toBe(2);
   expect(readdirSync(folder())).toEqual(['endpoints.json']);
 });
-
-it('fails when the stack has only a change set', async () => {
-  account().answer(withStacks({ StackStatus: 'REVIEW_IN_PROGRESS' }));
-  const stderr = expect.stringContaining(`This account has no stack ${stackId} in ${region}`);
-  expect(await outputs()).toMatchObject({ exitCode: 1, stderr });
-});

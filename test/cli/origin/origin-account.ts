@@ -1,10 +1,7 @@
 import { first } from '../../support/rows';
-import { type Replies, refusal, result, withResources } from '../account';
+import { type Call, type Replies, refusal, result, withResources } from '../account';
 
 export const [address, reserve] = ['203.0.113.7', '203.0.113.8'];
-
-// biome-ignore lint/suspicious/noExplicitAny: inputs of all services
-type Input = any;
 
 const keysAndValues = (name: string, values: Readonly<Record<string, string>>) =>
   Object.entries(values).map(([key, value]) => ({ [`${name}Key`]: key, [`${name}Value`]: value }));
@@ -48,7 +45,7 @@ export class OriginAccount {
       const Outputs = keysAndValues('Output', this.outputs);
       return result({ Stacks: [{ StackStatus, Capabilities: ['CAPABILITY_IAM'], Parameters, Outputs }] });
     },
-    'cloudformation:UpdateStack': ({ input }) => this.beginUpdate(input),
+    'cloudformation:UpdateStack': (call) => this.beginUpdate(call),
     'cloudformation:DescribeStackEvents': () => result({ StackEvents: this.events }),
     'cloudformation:ListStackResources': (call) => {
       const replies = withResources(
@@ -87,7 +84,7 @@ export class OriginAccount {
     'monitoring:GetMetricStatistics': () => result({ Datapoints: [{ Timestamp: 0, Maximum: 7_500 }] }),
   };
 
-  private beginUpdate({ Parameters, ClientRequestToken }: Input) {
+  private beginUpdate({ input: { Parameters, ClientRequestToken } }: Call) {
     if (this.status.endsWith('_IN_PROGRESS')) return refusal('ValidationError', 'An update is running.');
     this.statuses = [...this.update];
     if (!this.update.includes('UPDATE_ROLLBACK_COMPLETE'))
