@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TableStack } from '../../lib/environments';
 
-/** Writes an assembly with these stacks, by name, and one template, in the shape that the CDK writes. */
+/** Writes an assembly with these stacks and one template, in the shape that the CDK writes. */
 export function writeAssembly(
   folder: string,
   template: object,
-  stacks: Readonly<Record<string, string>>,
+  stacks: readonly Pick<TableStack, 'stackId' | 'region'>[],
+  account = 'unknown-account',
   terminationProtection = true,
 ): void {
   const properties = {
@@ -16,8 +18,9 @@ export function writeAssembly(
     requiresBootstrapStackVersion: 6,
     terminationProtection,
   };
-  const artifacts = Object.entries(stacks).map(([name, environment]) => [name, { environment, properties }]);
-  const manifest = { artifacts: Object.fromEntries(artifacts) };
-  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
+  const artifacts = stacks.map(({ stackId, region }) => {
+    return [stackId, { environment: `aws://${account}/${region}`, properties }];
+  });
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ artifacts: Object.fromEntries(artifacts) }));
   writeFileSync(join(folder, 'template.json'), JSON.stringify(template));
 }

@@ -9,22 +9,10 @@ import { version } from '../../package.json';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { runWallet, silent, writeOutputs } from '../support/wallet-command';
-import { groupId, identityId, organizationId, refusal, result, useRegion, wallet, webhookId } from './region';
+import { groupId, identityId, refusal, useRegion, wallet, webhookId } from './region';
 
 const region = useRegion();
 const folder = temporaryFolder();
-
-it('seed creates an organization, or adds a group to one', async () => {
-  const ids = { organizationId, callerId: identityId, userGroupId: groupId };
-  region.answer({ seed: () => result(ids), 'add-user-group': () => result(ids) });
-  expect((await region.wallet('seed')).stdout).toContain(`userGroupId     ${groupId}\n`);
-  expect(await region.json('local', 'seed', '--organization', organizationId)).toEqual(ids);
-  const userGroupName = expect.stringMatching(/^Approvers /);
-  expect(region.calls()).toEqual([
-    { operation: 'seed', input: { userGroupName } },
-    { operation: 'add-user-group', input: { organizationId, userGroupName } },
-  ]);
-});
 
 const token = (...args: string[]) => wallet('token', '--caller', identityId, ...args);
 const [, other = first] = environments;

@@ -51,8 +51,7 @@ it.each(complete)('./wallet %s works, up to its first call', async (command) => 
   const isLocal = !command.includes('--outputs') && !/origin|availability/.test(command);
   const endpoints = Object.fromEntries(['kms', 'lambda', 'sqs'].map((service) => [service, account().url]));
   const outputs = writeOutputs(folder(), all, isLocal ? endpoints : undefined);
-  const places = stacks.map(({ stackId, region }) => [stackId, `aws://unknown-account/${region}`]);
-  writeAssembly(folder(), { Resources: {} }, Object.fromEntries(places));
+  writeAssembly(folder(), { Resources: {} }, stacks);
   const text = placeholders.reduce((so, [pattern, value]) => so.replace(pattern, value), command);
   const words = (text.match(/'[^']*'|[^\s']+/g) ?? []).map((word) => word.replace(/^'|'$/g, ''));
   const flags = lookUp(command).map(({ long }) => long);

@@ -14,38 +14,34 @@ const run = (row: typeof withSla, ...args: readonly string[]) => {
   return wallet('availability', '--environment', row.name, '--outputs', outputs, ...args);
 };
 
-interface Values {
-  readonly at: readonly number[];
-  readonly values: readonly number[];
-}
+type Sums = readonly (readonly [at: number, value: number])[];
 /** CloudWatch with the sums of a metric by its name, in pages of one metric each. */
-const metrics = (of: Readonly<Record<string, Values>>): Replies => ({
+const metrics = (of: Readonly<Record<string, Sums>>): Replies => ({
   'monitoring:GetMetricData': ({ input: { MetricDataQueries, NextToken = 0 } }) => {
-    const index = Number(NextToken);
-    const { Id, MetricStat } = MetricDataQueries[index];
-    const { at = [], values = [] } = of[MetricStat.Metric.MetricName] ?? {};
-    return result({
-      MetricDataResults: [{ Id, Timestamps: at.map((time) => time / 1_000), Values: values }],
-      ...(index + 1 < MetricDataQueries.length && { NextToken: String(index + 1) }),
-    });
+    const { Id, MetricStat } = MetricDataQueries[NextToken];
+    const sums = of[MetricStat.Metric.MetricName] ?? [];
+    const [Timestamps, Values] = [sums.map(([at]) => at / 1_000), sums.map(([, value]) => value)];
+    const next = Number(NextToken) + 1;
+    const NextPage = next < MetricDataQueries.length ? String(next) : undefined;
+    return result({ MetricDataResults: [{ Id, Timestamps, Values }], NextToken: NextPage });
   },
 });
-const every = (from: number, until: number, value = 1): Values => {
-  const at = Array.from({ length: (until - from) / probes }, (_, index) => from + index * probes);
-  return { at, values: at.map(() => value) };
-};
+/** @param value of the nth probe. @default - one */
+const every = (from: number, until: number, value = (_nth: number) => 1): Sums =>
+  Array.from({ length: (until - from) / probes }, (_, index) => [from + index * probes, value(index)]);
 /** The start of the last period that is counted completely, and so the end of what is looked at. */
 const lastPeriod = () => Math.floor(Date.now() / probes - 1) * probes;
 
 it('counts failures of deletions, and probes that were due and not verified', async () => {
   const end = lastPeriod();
   const start = end - 10 * day;
-  const verified = every(start, end);
   // Ten probes of 2,880 were not verified, one was delivered twice.
-  const values = verified.values.map((_, index) => (index < 1 || index > 10 ? 1 : 0));
-  const requests = { at: [end - 2 * hour, end - hour], values: [60_000, 40_000] };
-  const errors = { at: [end - hour], values: [40] };
-  account().answer(metrics({ Count: requests, '5XXError': errors, Verified: { ...verified, values } }));
+  const Verified = every(start, end, (nth) => (nth < 1 || nth > 10 ? 1 : 0));
+  const Count: Sums = [
+    [end - 2 * hour, 60_000],
+    [end - hour, 40_000],
+  ];
+  account().answer(metrics({ Count, '5XXError': [[end - hour, 40]], Verified }));
   const { exitCode, stdout } = await run(withSla, '--json');
   expect(exitCode).toBe(0);
   const { api, webhooks } = JSON.parse(stdout);
@@ -61,19 +57,14 @@ it('counts failures of deletions, and probes that were due and not verified', as
   const asked = account()
     .calls.flatMap(({ input }) => input.MetricDataQueries)
     .map(({ MetricStat: { Metric, Period, Stat } }) => [Metric.MetricName, Period, Stat, Metric.Dimensions]);
-  const check = { Name: 'environment', Value: withSla.name };
-  expect(asked).toContainEqual([
-    '5XXError',
-    3_600,
-    'Sum',
-    expect.arrayContaining([{ Name: 'Stage', Value: 'api' }]),
-  ]);
-  expect(asked).toContainEqual(['Verified', 300, 'Sum', expect.arrayContaining([check])]);
+  const dimension = (Name: string, Value: string) => expect.arrayContaining([{ Name, Value }]);
+  expect(asked).toContainEqual(['5XXError', 3_600, 'Sum', dimension('Stage', 'api')]);
+  expect(asked).toContainEqual(['Verified', 300, 'Sum', dimension('environment', withSla.name)]);
 });
 
 it('counts no probe before --since, and no more than were due', async () => {
   const end = lastPeriod();
-  account().answer(metrics({ Verified: every(end - 20 * day, end, 2) }));
+  account().answer(metrics({ Verified: every(end - 20 * day, end, () => 2) }));
   const { webhooks } = JSON.parse((await run(withSla, '--json', '--since', '7d')).stdout);
   expect(webhooks).toMatchObject({ share: 1, failed: 0 });
   expect(Math.abs(webhooks.total - 7 * 288)).toBeLessThanOrEqual(12);

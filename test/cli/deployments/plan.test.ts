@@ -19,12 +19,13 @@ import { wallet } from '../region';
 useInstantWaits();
 const account = useAccount();
 const folder = temporaryFolder();
+const stack = { stackId: 'WalletEu', region: 'eu-central-1' };
 beforeEach(() => {
   const template = {
     Parameters: { WebhookOriginZone: { Type: 'String' }, New: { Type: 'String', Default: 'x' } },
     Resources: { Key: { Type: 'AWS::KMS::Key' }, Role: { Type: 'AWS::IAM::Role' } },
   };
-  writeAssembly(folder(), template, { WalletEu: 'aws://unknown-account/eu-central-1' });
+  writeAssembly(folder(), template, [stack]);
 });
 afterEach(() => {
   // S3's protocol has no action.
@@ -122,7 +123,7 @@ it('creates a change set, reads all pages, and prints losses first, with templat
 // test/ci/stacks.test.ts has what the templates say.
 it('warns of what only the templates say', async () => {
   const Resources = migration(['0001-a'], { '0001-a': 'it held secrets' });
-  writeAssembly(folder(), { Resources }, { WalletEu: 'aws://unknown-account/eu-central-1' }, false);
+  writeAssembly(folder(), { Resources }, [stack], 'unknown-account', false);
   account().answer(withTemplate(migration(['0001-a', '0002-b'])), changeSet());
   const { warnings } = JSON.parse((await plan('--json')).stdout);
   for (const part of [
@@ -150,7 +151,7 @@ it.each<[string, Replies, exitCode: number, said: string, last: string]>([
 });
 
 it("plans a new stack from its template, without a change set, also a developer's copy", async () => {
-  writeAssembly(folder(), { Resources: { Key: {} } }, { WalletDevAda: 'aws://unknown-account/eu-central-1' });
+  writeAssembly(folder(), { Resources: { Key: {} } }, [{ ...stack, stackId: 'WalletDevAda' }]);
   account().answer(withoutStacks);
   const { exitCode, stdout } = await wallet('plan', '--stack', 'WalletDevAda', '--assembly', folder());
   expect({ exitCode, stdout }).toEqual({

@@ -64,16 +64,14 @@ const stackIn = (region: string): AssembledStack => ({
 const answering = (action: string, value: object): Replies => ({ [action]: () => result(value) });
 const refusing = (action: string, code: string): Replies => ({ [action]: () => refusal(code) });
 const denied = refusal('UnauthorizedOperation', 'You are not authorized: denied in a service control policy');
-/** @param dryRun the response to a dry run. @default - a guardrail denies it */
-const zonesAre = (states: Readonly<Record<string, string>>, dryRun = denied): Replies => ({
+/** The zone d is impaired. @param dryRun the response to a dry run. @default - a guardrail denies it */
+const zonesAre = (letters: string, dryRun = denied): Replies => ({
   'ec2:DescribeAvailabilityZones': ({ input }) => {
-    const availabilityZoneInfo = Object.entries(states).map(([letter, zoneState]) => ({
-      ...{ zoneName: `eu-central-1${letter}`, zoneState },
-    }));
-    return input.DryRun ? dryRun : result({ availabilityZoneInfo });
+    const stateOf = (letter: string) => (letter === 'd' ? 'impaired' : 'available');
+    const zone = (letter: string) => ({ zoneName: `eu-central-1${letter}`, zoneState: stateOf(letter) });
+    return input.DryRun ? dryRun : result({ availabilityZoneInfo: [...letters].map(zone) });
   },
 });
-const three = { a: 'available', b: 'available', c: 'available' };
 const offering = (letters: string, supported: object = {}) => {
   const zones = [...letters].map((letter) => ({ Name: `eu-central-1${letter}` }));
   const OrderableDBInstanceOption = { AvailabilityZones: { 'AvailabilityZone[]': zones }, ...supported };
@@ -94,7 +92,7 @@ const used = (addresses: number, vpcs: number): Replies => ({
 
 /** An account in which everything is ready for a first deployment, with no more than that needs. */
 const ready: Replies = {
-  ...{ ...withoutStacks, ...zonesAre(three), ...offering('ab'), ...concurrency(400) },
+  ...{ ...withoutStacks, ...zonesAre('abc'), ...offering('ab'), ...concurrency(400) },
   ...{ ...planIs('PAID'), ...used(4, 4), ...regionIs('ENABLED_BY_DEFAULT'), ...bootstrapped('6') },
   ...backupOf({ Aurora: true }),
   // The quota of VPCs has no applied value.
@@ -114,24 +112,24 @@ const running = (version: string, suffix = ''): Replies => ({
   ...withResources(['AWS::RDS::DBCluster', `wallet-plain-1${suffix}`]),
   ...clusterOf(version),
 });
-const snapshotOf = (Status: string, EngineVersion: string) =>
-  answering('rds:DescribeDBClusterSnapshots', {
-    DBClusterSnapshots: { DBClusterSnapshot: { Status, EngineVersion } },
-  });
-/** Both adopted addresses, unused except for these changes. */
-const addresses = (changes: object = {}, reserveChanges: object = {}) =>
+const snapshotOf = (Status: string, EngineVersion: string) => {
+  const DBClusterSnapshots = { DBClusterSnapshot: { Status, EngineVersion } };
+  return answering('rds:DescribeDBClusterSnapshots', { DBClusterSnapshots });
+};
+/** Both adopted addresses, the first associated, the second with these changes. */
+const addresses = (changes: object = {}) =>
   answering('ec2:DescribeAddresses', {
     addressesSet: [
-      { allocationId: one, publicIp: '203.0.113.7', ...changes },
-      { allocationId: reserve, publicIp: '203.0.113.8', ...reserveChanges },
+      { allocationId: one, publicIp: '203.0.113.7', associationId: 'a', networkInterfaceId: 'eni-1' },
+      { allocationId: reserve, publicIp: '203.0.113.8', ...changes },
     ],
   });
-const associated = { associationId: 'eipassoc-1', networkInterfaceId: 'eni-1' };
 const natGatewaySet = [{ natGatewayAddressSet: [{ allocationId: one }] }];
-const onOwnGateway: Replies = {
-  ...{ ...withStacks(), ...withResources(['AWS::EC2::NatGateway', 'nat-1']), ...addresses(associated) },
+const ownGateway: Replies = {
+  ...{ ...withStacks(), ...withResources(['AWS::EC2::NatGateway', 'nat-1']) },
   ...answering('ec2:DescribeNatGateways', { natGatewaySet }),
 };
+const moved = { ...ownGateway, ...addresses({ publicIp: '203.0.113.9' }) };
 
 const run = (environment: Environment, replies: Replies) => {
   account().answer(replies, ready);
@@ -143,36 +141,26 @@ it.each<[string, Environment, Replies]>([
   ['a first deployment', plain, {}],
   ['an update', plain, running('17.9')],
   ['a disposable copy with placeholders and no alarms', developerEnvironment('ada'), {}],
-  ['an adopted address on its own gateway, and a free one', adopting, onOwnGateway],
+  ['an adopted address on its own gateway, and a free one', adopting, { ...ownGateway, ...addresses() }],
   ['a restore to a time', toTime, clusterOf('17.9', midnight, next)],
-  [
-    'a deleted snapshot after the restore',
-    fromSnapshot,
-    running('17.9', restoreSuffix(fromSnapshot.database)),
-  ],
+  ['a snapshot that is restored', fromSnapshot, running('17.9', restoreSuffix(fromSnapshot.database))],
 ])('all is ok for %s', async (_, environment, replies) => {
   expect((await run(environment, replies)).filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
 });
 
 const invented = { ...plain, domainNames: { api: 'api.example.com', dashboard: 'dashboard.customer.com' } };
 const { alarmEmail: ___, ...withoutEmail } = plain;
-const twoZones = { a: 'available', b: 'available', d: 'impaired' };
 const [early, late] = ['2026-11-21T10:29:59Z', '2026-11-21T10:30:01Z'];
 it.each<[expected: string, text: string, Environment, Replies]>([
   ['failed region', 'is DISABLED', plain, regionIs('DISABLED')],
   ['failed rds-service-linked-role', 'create-service', plain, refusing('iam:GetRole', 'NoSuchEntity')],
-  [
-    'failed bootstrap',
-    `cdk bootstrap aws://${accountId}/eu-central-1`,
-    plain,
-    refusing('ssm:GetParameter', 'ParameterNotFound'),
-  ],
+  ['failed bootstrap', 'cdk bootstrap aws://1111', plain, refusing('ssm:GetParameter', 'ParameterNotFound')],
   ['failed bootstrap', 'required: 6', plain, bootstrapped('5')],
   ['not checked bootstrap', 'a role that has', plain, refusing('ssm:GetParameter', 'AccessDenied')],
   ['failed stack-state', 'rollback-stack --stack-name WalletEu', plain, failedUpdate],
-  ['warning zones', 'c is missing, eu-central-1d is impaired', plain, zonesAre(twoZones)],
-  ['warning guardrails', 'docs/guardrails.md', plain, zonesAre(three, refusal('DryRunOperation'))],
-  ['warning guardrails', 'us-east-1', plain, zonesAre(three, refusal('UnauthorizedOperation'))],
+  ['warning zones', 'c is missing, eu-central-1d is impaired', plain, zonesAre('abd')],
+  ['warning guardrails', 'docs/guardrails.md', plain, zonesAre('abc', refusal('DryRunOperation'))],
+  ['warning guardrails', 'us-east-1', plain, zonesAre('abc', refusal('UnauthorizedOperation'))],
   ['failed account-plan', 'upgrade-account-plan --account', plain, planIs('FREE')],
   ['failed lambda-concurrency', '--desired-value 1000 --', plain, concurrency(399)],
   ['warning backup-opt-in', 'update-region-settings --resource', plain, backupOf({ Aurora: false })],
@@ -189,8 +177,8 @@ it.each<[expected: string, text: string, Environment, Replies]>([
   ['failed restore', 'its version is 17.8', fromSnapshot, snapshotOf('available', '17.8')],
   ['failed restore', '10:29:59.000Z, the row has', toTime, clusterOf('17.9', midnight, early)],
   ['failed restore', 'from 2026-11-21T10:30:01', toTime, clusterOf('17.9', late, next)],
-  ['failed adopted-address', '203.0.113.9, but', adopting, addresses({}, { publicIp: '203.0.113.9' })],
-  ['failed adopted-address', 'is on eni-1, not on the stack', adopting, addresses(associated)],
+  ['failed adopted-address', '203.0.113.9, but', adopting, moved],
+  ['failed adopted-address', 'is on eni-1, not on the stack', adopting, addresses()],
 ])('%s: %s', async (expected, text, environment, replies) => {
   const checked = await run(environment, replies);
   const lines = checked.map(({ outcome, id, found, remedy }) => `${outcome} ${id}: ${found}. ${remedy}`);
@@ -212,13 +200,7 @@ const folder = temporaryFolder();
 const { stackId: serving, name, standby } = withStandby;
 const preflight = (...args: string[]) =>
   wallet('preflight', '--environment', name, '--assembly', folder(), ...args);
-beforeEach(() => {
-  const places = stacksOf(withStandby).map(({ stackId, region }) => [
-    stackId,
-    `aws://${accountId}/${region}`,
-  ]);
-  writeAssembly(folder(), template, Object.fromEntries(places));
-});
+beforeEach(() => writeAssembly(folder(), template, stacksOf(withStandby), accountId));
 
 it('prints an object, or a line for each check of each stack, and fails with a check', async () => {
   account().answer(refusing('iam:GetRole', 'NoSuchEntity'), ready);

@@ -24,11 +24,10 @@ const logGroup = arn('logs', region, 'log-group:/aws/lambda/a:b');
 const rule = arn('events', region, 'rule/Purge');
 const lambda = arn('lambda', region, 'function:purge');
 const tagsOf = (Value: string) => ({ TagList: { Tag: { Key: 'environment', Value } } });
-const snapshotWith = (more: object = {}) => ({
-  DBClusterSnapshots: {
-    DBClusterSnapshot: { DBClusterSnapshotArn: snapshot, SnapshotType: 'manual', ...more },
-  },
-});
+const snapshotWith = (more: object = {}) => {
+  const DBClusterSnapshot = { DBClusterSnapshotArn: snapshot, SnapshotType: 'manual', ...more };
+  return { DBClusterSnapshots: { DBClusterSnapshot } };
+};
 const clusterWith = (more: object = {}) => ({
   DBClusters: { DBCluster: { DBClusterArn: cluster, ...tagsOf(name), ...more } },
 });
@@ -52,8 +51,9 @@ const vaultWith = (more: object = {}) => {
   const known = { BackupVaultName: vault.split(':').at(-1), BackupVaultArn: vault, Locked: true };
   return inRegion(region, { BackupVaultList: [{ ...known, ...more }] });
 };
-const policies = (...names: readonly string[]) => ({ Policies: names.map((Name) => ({ Name })) });
 const always = (value: object) => () => result(value);
+const policies = (...kinds: readonly string[]) =>
+  always({ Policies: kinds.map((kind) => ({ Name: `wallet-${name}-${kind}` })) });
 
 const global = [arn('iam', '', 'oidc-provider/a'), arn('cloudwatch', '', 'dashboard/a')];
 
@@ -75,8 +75,7 @@ const clean: Replies = {
   'events:ListRules': inRegion(region, { Rules: [{ Name: 'Purge', Arn: rule }] }),
   'events:ListTargetsByRule': always(targets(lambda)),
   'apigateway:GET': apis('REGIONAL'),
-  'organizations:ListPoliciesForTarget': () =>
-    result(policies(`wallet-${name}-actions`, `wallet-${name}-resources`)),
+  'organizations:ListPoliciesForTarget': policies('actions', 'resources'),
 };
 
 const run = (...args: string[]) => wallet('residency', '--environment', name, ...args);
@@ -137,7 +136,7 @@ it('finds everything that leads out of the regions', async () => {
     }),
     'events:ListTargetsByRule': always(targets(lambda, bus, destination)),
     'apigateway:GET': apis('EDGE'),
-    'organizations:ListPoliciesForTarget': always(policies(`wallet-${name}-actions`)),
+    'organizations:ListPoliciesForTarget': policies('actions'),
   });
   expect(found).toEqual([
     `${foreign} is in ${outside}`,
