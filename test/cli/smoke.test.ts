@@ -10,6 +10,7 @@ const ids = { organizationId, callerId: identityId, userGroupId: groupId };
 const record = { operation: 'Auth:UserGroups:Delete', outcome: 'deleted', identityId };
 const headers = { 'content-type': 'application/json' };
 const origins = { environment: first.name, addresses: ['127.0.0.1/32'] };
+const deletion = `api:DELETE /auth/user-groups/${groupId}`;
 const withoutWebhook = ['--without-webhook'];
 
 /** Runs `smoke` on an environment where everything works, but for these operations and replies: its steps, by name. */
@@ -29,7 +30,7 @@ async function smoke(
   region.answer(
     { ...working, ...operations },
     {
-      [`api:DELETE /auth/user-groups/${groupId}`]: () => ({ headers, ...deletions.shift() }),
+      [deletion]: () => ({ headers, ...deletions.shift() }),
       'api:GET /webhook-origins': () => ({ headers, body: JSON.stringify(origins) }),
       ...replies,
     },
@@ -41,14 +42,11 @@ async function smoke(
 }
 
 it('reports every step and its prerequisites, and cleans up after a failure', async () => {
-  const { exitCode, passed, steps, outcomes, stderr } = await smoke(
-    withoutWebhook,
-    {},
-    {
-      [`api:DELETE /auth/user-groups/${groupId}`]: () => ({ status: 500 }),
-      'api:GET /webhook-origins': () => ({ headers, body: JSON.stringify({ ...origins, reserve: [] }) }),
-    },
-  );
+  const failing = {
+    [deletion]: () => ({ status: 500 }),
+    'api:GET /webhook-origins': () => ({ headers, body: JSON.stringify({ ...origins, reserve: [] }) }),
+  };
+  const { exitCode, passed, steps, outcomes, stderr } = await smoke(withoutWebhook, {}, failing);
   expect({ exitCode, passed }).toEqual({ exitCode: 1, passed: false });
   expect(outcomes.slice(0, 5)).toEqual([
     'passed: create an ephemeral organization',
