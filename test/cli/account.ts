@@ -6,7 +6,7 @@ import {
   startLoopbackServer,
 } from '../../local/aws/loopback-server';
 import { first } from '../support/rows';
-import { readQuery, writeRefusal, writeResult } from './query-protocol';
+import { readQuery, type ServiceReply, writeReply } from './query-protocol';
 
 /** One call of an SDK, recognized by its signature; or, with the service `api`, an unsigned request. */
 export interface Call {
@@ -19,11 +19,8 @@ export interface Call {
   readonly input: any;
 }
 
-/** A result or a refusal in the service's protocol, or any response. */
-export type Reply =
-  | { readonly result: unknown }
-  | { readonly refusal: string; readonly message?: string }
-  | Partial<LoopbackResponse>;
+/** A result or a refusal of the service, or any response. */
+export type Reply = ServiceReply | Partial<LoopbackResponse>;
 export type Replies = Readonly<Record<string, (call: Call) => Reply>>;
 
 export const result = (value: unknown): Reply => ({ result: value });
@@ -38,7 +35,10 @@ export async function startAccount() {
     calls.push(call);
     const name = `${call.service}:${call.action}`;
     const respond = replies[name] ?? replies[`${call.service}:*`];
-    return write(call, respond ? respond(call) : refusal('InvalidAction', `${name} is not served here.`));
+    const reply = respond ? respond(call) : refusal('InvalidAction', `${name} is not served here.`);
+    return 'result' in reply || 'refusal' in reply
+      ? writeReply(call.service, call.action, reply)
+      : { status: 200, headers: {}, body: '', ...reply };
   }, 1_000_000);
   return {
     url: server.url,
@@ -80,7 +80,6 @@ export const accountVariables = (url: string): Readonly<Record<string, string | 
   AWS_PROFILE: undefined,
   AWS_CONFIG_FILE: '/dev/null',
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-  AWS_EC2_METADATA_DISABLED: 'true',
   AWS_MAX_ATTEMPTS: '1',
 });
 
@@ -109,15 +108,6 @@ function readCall({ method, url, headers, body }: LoopbackRequest): Call {
   const { Action = `${method} ${url}`, ...input } = readQuery(String(body));
   const bucketOwner = headers['x-amz-expected-bucket-owner'];
   return { service, region, action: Action, input: { ...input, bucketOwner } };
-}
-
-const queryServices = ['sts', 'iam', 'rds', 'cloudformation'];
-
-function write({ service, action }: Call, reply: Reply): LoopbackResponse {
-  const protocol = service === 'ec2' ? service : queryServices.includes(service) ? 'query' : 'json';
-  if ('refusal' in reply) return writeRefusal(protocol, reply.refusal, reply.message);
-  if ('result' in reply) return writeResult(protocol, action, reply.result);
-  return { status: 200, headers: {}, body: '', ...reply };
 }
 
 /** An account with stacks. */

@@ -2,6 +2,7 @@ import type { LoopbackResponse } from '../../local/aws/loopback-server';
 
 // biome-ignore lint/suspicious/noExplicitAny: inputs and results of all services
 type Json = any;
+export type ServiceReply = { readonly result: Json } | { readonly refusal: string; readonly message: string };
 
 /**
  * The input of a call in the AWS Query protocol: `Parameters.member.1.ParameterKey=…` becomes objects and lists.
@@ -22,24 +23,24 @@ export function readQuery(body: string): Json {
   return input;
 }
 
-/** https://smithy.io/2.0/aws/protocols/index.html */
-export type Protocol = 'query' | 'ec2' | 'json';
+const queryServices = ['sts', 'iam', 'rds', 'cloudformation'];
 
-/** The Query protocol wraps the result, EC2's dialect of it does not. */
-export function writeResult(protocol: Protocol, action: string, result: Json): LoopbackResponse {
-  const body = protocol === 'query' ? { [`${action}Result`]: result } : result;
-  return { status: 200, headers: {}, body: write(protocol, `${action}Response`, body) };
+/** A result or a refusal in the service's protocol: https://smithy.io/2.0/aws/protocols/index.html */
+export function writeReply(service: string, action: string, reply: ServiceReply): LoopbackResponse {
+  const isQuery = queryServices.includes(service);
+  const item = isQuery ? 'member' : 'item';
+  const write = (root: string, body: Json) =>
+    isQuery || service === 'ec2' ? element(root, body, item) : JSON.stringify(body);
+  if ('result' in reply) {
+    const body = isQuery ? { [`${action}Result`]: reply.result } : reply.result;
+    return { status: 200, headers: {}, body: write(`${action}Response`, body) };
+  }
+  const { refusal: Code, message } = reply;
+  const error = { Error: { Code, Message: message } };
+  // Query, EC2's dialect of it and JSON read one each.
+  const body = write('ErrorResponse', { ...error, Errors: error, message });
+  return { status: 400, headers: { 'x-amzn-errortype': Code }, body };
 }
-
-export function writeRefusal(protocol: Protocol, Code: string, Message = ''): LoopbackResponse {
-  const error = { Error: { Code, Message } };
-  const body = { query: error, ec2: { Errors: error }, json: { message: Message } }[protocol];
-  const root = protocol === 'ec2' ? 'Response' : 'ErrorResponse';
-  return { status: 400, headers: { 'x-amzn-errortype': Code }, body: write(protocol, root, body) };
-}
-
-const write = (protocol: Protocol, root: string, body: Json): string =>
-  protocol === 'json' ? JSON.stringify(body) : element(root, body, protocol === 'ec2' ? 'item' : 'member');
 
 /** Lists are elements called `item`, in EC2's dialect, or `member`, or as the key says: `{ 'Zone[]': […] }`. */
 function element(name: string, value: Json, item: string): string {

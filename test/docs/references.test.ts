@@ -37,15 +37,8 @@ it('the runbook has every heading that the source links to', () => {
   expect(texts.flatMap(missingHeadings)).toEqual([]);
 });
 
-it('the runbook has a line for every section, and each anchor of an alarm leads to the section of its name', () => {
-  const pages = documents.filter(({ path }) => path.startsWith('docs/runbook/'));
+it('each anchor of an alarm leads to the section of its name', () => {
   const index = documents.find(({ path }) => path === 'docs/runbook.md')?.text ?? '';
-  const sections = pages.flatMap(({ path, text }) => {
-    const headings = find(text, /^##+ (.*)$/gm);
-    return headings.flatMap((heading) => [...anchorsOf(`# ${heading}`)].map((name) => `${path}#${name}`));
-  });
-  const lines = find(index, /\]\((runbook\/[^)]*#[^)]*)\)/g).map((target) => `docs/${target}`);
-  expect(new Set(lines)).toEqual(new Set(sections));
   const anchored = Array.from(index.matchAll(/<a name="(.*?)">.*?#([\w-]+)\)/g));
   expect(anchored.length).toBeGreaterThan(20);
   expect(anchored.map(([, name]) => name)).toEqual(anchored.map(([, , to]) => to));

@@ -13,7 +13,7 @@ describe('send-event', () => {
     const { stdout, stderr } = await region.wallet(...sendEvent, '--data', ` ${data} `);
     const id = stdout.trim();
     expect(stderr).toMatch(
-      new RegExp(`nothing will be delivered.\nIts deliveries: \\S+ deliveries --event ${id} `),
+      RegExp(`nothing will be delivered.\nIts deliveries: .* deliveries --event ${id} `),
     );
     const [event] = region.messages();
     expect(event).toMatchObject({ queue: 'events', group: organizationId });
@@ -77,10 +77,8 @@ describe('redeliver', () => {
       'describe-webhook': () => result({ webhookId, enabled: true, ...webhook }),
       'list-stored-events': ({ after, limit }) => {
         const start = ids(count).indexOf(after) + 1;
-        const page = ids(count).slice(start, start + limit);
-        return result({
-          events: page.map((eventId) => ({ eventId, acceptedAt: '2026-11-20T12:00:00.000Z' })),
-        });
+        const events = ids(count).map((eventId) => ({ eventId, acceptedAt: '2026-11-20T12:00:00.000Z' }));
+        return result({ events: events.slice(start, start + limit) });
       },
     });
   const requested = () =>
@@ -123,11 +121,10 @@ describe('redeliver', () => {
 });
 
 it('audit prints records as a table and as a JSON array', async () => {
-  const outcome = { operation: 'delete', outcome: 'deleted' };
-  const row = { date: 'today', ...outcome, identityId: 'us-1', requestId: 'one' };
+  const row = { date: 'today', operation: 'delete', outcome: 'deleted', identityId: 'us', requestId: 'one' };
   region.answer({ 'list-audit-records': () => result({ records: [row] }) });
   expect(await region.json('audit', '--group', groupId)).toEqual([row]);
   const { stdout } = await region.wallet('audit', '--group', groupId);
-  expect(stdout).toMatch(/\ntoday +delete +deleted +us-1 +one\n$/);
+  expect(stdout).toMatch(/\ntoday +delete +deleted +us +one\n$/);
   expect(region.calls()[0]).toEqual({ operation: 'list-audit-records', input: { userGroupId: groupId } });
 });

@@ -26,12 +26,10 @@ async function receive(...args: string[]) {
   ended = runCommandLine(['receive', '--outputs', region.outputs, '--port', '0', ...args], terminal);
   await eventually(() => notes.length > 0);
   const [url = ''] = /http:\/\/127\.0\.0\.1:\d+\//.exec(notes.join()) ?? [];
-  return {
-    /** Posts a delivery: the response's status, and what is printed. */
-    async post({ headers = {}, body }: { readonly headers?: Record<string, string>; readonly body: string }) {
-      const { status } = await fetch(url, { method: 'POST', headers, body });
-      return { status, printed: results.splice(0).join('\n') };
-    },
+  /** Posts a delivery: the response's status, and what is printed. */
+  return async ({ headers, body }: { readonly headers: Record<string, string>; readonly body: string }) => {
+    const { status } = await fetch(url, { method: 'POST', headers, body });
+    return { status, printed: results.splice(0).join('\n') };
   };
 }
 
@@ -51,13 +49,13 @@ const listing = (...webhooks: object[]) => region.answer({ 'list-webhooks': () =
 
 it('verifies with the secrets of webhooks that are added or rotated later', async () => {
   listing();
-  const receiver = await receive('--json');
-  const unknown = await receiver.post(signed(await region.secret(1)));
+  const post = await receive('--json');
+  const unknown = await post(signed(await region.secret(1)));
   expect(JSON.parse(unknown.printed)).toMatchObject({ reason: 'the organization has no webhooks' });
   for (const secretVersion of [1, 2]) {
     listing({ webhookId: newId('wh'), secretVersion: 1 }, { webhookId, secretVersion });
     const delivery = signed(await region.secret(secretVersion));
-    const { status, printed } = await receiver.post(delivery);
+    const { status, printed } = await post(delivery);
     expect(status).toBe(204);
     expect(JSON.parse(printed)).toEqual({
       ...{ date: expect.stringMatching(/Z$/), verified: true, reason: null, webhookId, secretVersion },
@@ -69,7 +67,7 @@ it('verifies with the secrets of webhooks that are added or rotated later', asyn
 
 it('prints why a delivery does not verify, responds with 401, and keeps running', async () => {
   listing({ webhookId, secretVersion: 1 });
-  const receiver = await receive('--json');
+  const post = await receive('--json');
   const secret = await region.secret(1);
   const good = signed(secret);
   for (const [reason, delivery] of [
@@ -77,20 +75,18 @@ it('prints why a delivery does not verify, responds with 401, and keeps running'
     ['too old', signed(secret, new Date(Date.now() - 301_000))],
     ['svc-signature: Missing', { ...good, headers: { ...good.headers, 'svc-signature': '' } }],
   ] as const) {
-    const { status, printed } = await receiver.post(delivery);
+    const { status, printed } = await post(delivery);
     expect(status).toBe(401);
     expect(JSON.parse(printed)).toMatchObject({ verified: false, reason: expect.stringContaining(reason) });
   }
-  expect((await receiver.post(good)).status).toBe(204);
+  expect((await post(good)).status).toBe(204);
 });
 
-it('prints deliveries without control characters, and responds with the status of --respond', async () => {
+it('prints deliveries, and responds with the status of --respond', async () => {
   listing({ webhookId, secretVersion: 1 });
-  const receiver = await receive('--respond', '503');
-  const { status, printed } = await receiver.post(signed(await region.secret(1)));
+  const post = await receive('--respond', '503');
+  const { status, printed } = await post(signed(await region.secret(1)));
   expect(status).toBe(503);
   expect(printed).toMatch(/^[\d:.]{12} {2}verified with secret 1 of wh-.*\n.* msg_1, answered 503\n/);
   expect(printed).toContain(body);
-  const controls = await receiver.post({ body: '\u{1b}[2J\n\u{9b}1m' });
-  expect(controls.printed).toMatch(/NOT verified: .*\n.* missing, .*\n {2}\\u001b\[2J\\u000a\\u009b1m$/);
 });
