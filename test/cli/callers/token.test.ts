@@ -12,6 +12,7 @@ const caller = { identityId, organizationId, kind: 'CustomerEmployee' } as const
 const known = { 'describe-identity': () => result({ ...caller, active: true }) };
 beforeEach(() => region.answer(known));
 
+const byCaller = ['--caller', identityId];
 const path = `/auth/user-groups/${groupId}`;
 const claimsOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString());
 
@@ -22,7 +23,7 @@ async function publicKey(KeyId: string) {
 }
 
 it('token prints a bare token that the authorizer accepts, for 15 minutes', async () => {
-  const { stdout } = await region.wallet('token', '--caller', identityId);
+  const { stdout } = await region.wallet('token', ...byCaller);
   expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}\n$/);
   const { iat } = claimsOf(stdout);
   const keys = [await publicKey(keyArns.accessToken)];
@@ -33,7 +34,7 @@ it('token prints a bare token that the authorizer accepts, for 15 minutes', asyn
 
 it('user-action prints a signature for one request that the deletion accepts, for five minutes', async () => {
   const request = ['--method', 'delete', '--path', path, '--body', '{}'];
-  const { stdout } = await region.wallet('user-action', '--caller', identityId, ...request);
+  const { stdout } = await region.wallet('user-action', ...byCaller, ...request);
   const { iat, exp } = claimsOf(stdout);
   expect(exp - iat).toBe(300);
   const key = await publicKey(keyArns.userAction);
@@ -45,13 +46,7 @@ it('user-action prints a signature for one request that the deletion accepts, fo
 it('delete-group fails with the response of the API', async () => {
   const reply = { status: 404, headers: { 'content-type': 'application/json' }, body: '{"code":"gone"}' };
   region.answer(known, { [`api:DELETE ${path}`]: () => reply });
-  const { exitCode, stdout, stderr } = await region.wallet(
-    'delete-group',
-    '--group',
-    groupId,
-    '--caller',
-    identityId,
-  );
+  const { exitCode, stdout, stderr } = await region.wallet('delete-group', '--group', groupId, ...byCaller);
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '404 {"code":"gone"}\n' });
   expect(stderr).toMatch(`error: The API did not delete ${groupId}: gone.\nEither it is deleted already, `);
 });

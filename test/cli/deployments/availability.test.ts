@@ -78,11 +78,6 @@ it('prints a table, even before the first request and probe', async () => {
   expect(stdout).toMatch(/webhooks +\S+Z +99\.9 % +nothing to measure +0 of 0 probes +0\.0 of 0\.0/);
 });
 
-it('refuses a start of which CloudWatch has no sums', async () => {
-  const stderr = expect.stringContaining('in the last 60 days');
-  expect(await run(withSla, '--since', '61d')).toMatchObject({ exitCode: 2, stderr });
-});
-
 it('has nothing to say of an environment without an objective', async () => {
   const stderr = expect.stringContaining(`${withoutSla.name} has no service level agreement`);
   expect(await run(withoutSla)).toEqual({ exitCode: 1, stdout: '', stderr });

@@ -52,9 +52,8 @@ it.each<[name: string, args: string[], operation: string, input: object, given: 
 });
 
 it('webhook disable sends webhook.disabled to the organization, the same event each time', async () => {
-  region.answer({
-    'disable-webhook': () => result({ ...webhook, disabledReason: 'operator', disabledAt: time }),
-  });
+  const disabled = { ...webhook, disabledReason: 'operator', disabledAt: time };
+  region.answer({ 'disable-webhook': () => result(disabled) });
   for (let run = 0; run < 2; run++) await region.json('webhook', 'disable', ...ofWebhook);
   const [first, second] = region.messages();
   expect(second).toEqual(first);
