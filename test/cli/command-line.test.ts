@@ -58,12 +58,9 @@ it.each([
   expect(printed).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringContaining(message) });
 });
 
-const conflict = { 'x-amzn-errortype': 'ResourceConflictException' };
-const pending = { status: 409, headers: conflict, body: '{"message":"Pending."}' };
 const unhandled = { headers: { 'x-amz-function-error': 'Unhandled' }, body: '{"errorMessage":"no table"}' };
 it.each([
   ['refuses', refusal('identity_not_found', 'None.'), 'error: None.\nCheck the id and --environment, or'],
-  ['is pending', pending, 'ResourceConflictException: Pending.\nIf the function is pending, wait'],
   ['has a bug', unhandled, 'failed to run describe-identity: no table.\nSee its log in /'],
   ['returns no result', { body: '{"ok":true}' }, 'does not match this version'],
 ])('states why the operations function %s', async (_, answer, message) => {

@@ -27,14 +27,11 @@ async function smoke(
     'list-delivery-attempts': () => result({ attempts: [] }),
     'remove-ephemeral-organizations': () => result({ removed: [organizationId] }),
   };
-  region.answer(
-    { ...working, ...operations },
-    {
-      [deletion]: () => ({ headers, ...deletions.shift() }),
-      'api:GET /webhook-origins': () => ({ headers, body: JSON.stringify(origins) }),
-      ...replies,
-    },
-  );
+  const served = {
+    [deletion]: () => ({ headers, ...deletions.shift() }),
+    'api:GET /webhook-origins': () => ({ headers, body: JSON.stringify(origins) }),
+  };
+  region.answer({ ...working, ...operations }, { ...served, ...replies });
   const { exitCode, stdout, stderr } = await region.wallet('smoke', '--json', ...args);
   const { passed, steps } = JSON.parse(stdout);
   const outcomes = steps.map(({ name, outcome }: Record<string, string>) => `${outcome}: ${name}`);

@@ -11,10 +11,8 @@ import { runWallet, walletCommands, writeOutputs } from '../support/wallet-comma
 
 const documents = readDocuments();
 const page = (name: string) => documents.find(({ path }) => path === `docs/${name}.md`)?.text ?? '';
-const current = documents.filter(({ path }) => path !== 'CHANGELOG.md');
-const text = current.map((document) => document.text).join('\n');
-
-const commands = new Set(text.match(/(?<=\.\/wallet )[a-z][^`\n#]*/g));
+const current = documents.filter(({ path }) => path !== 'CHANGELOG.md').map(({ text }) => text);
+const commands = new Set(current.join('\n').match(/(?<=\.\/wallet )[a-z][^`\n#]*/g));
 
 /** The options of a command. */
 function lookUp(command: string) {
