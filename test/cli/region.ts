@@ -97,7 +97,6 @@ const acceptMessages = ({ input }: Call) => {
   return reply({ Successful });
 };
 
-/** For the tests of a file. */
 export function useRegion() {
   const region = {} as Awaited<ReturnType<typeof startRegion>>;
   beforeAll(async () => Object.assign(region, await startRegion()));
@@ -105,5 +104,4 @@ export function useRegion() {
   return region;
 }
 
-/** Runs a command in this process: its exit code and what it wrote. */
 export const wallet = (...args: string[]) => runWallet(args);
