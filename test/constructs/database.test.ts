@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { type DatabaseRole, databaseRoles } from '../../lambda/database/variables';
 import { certificateAuthorities } from '../../lib/database/database';
-import { restoreSuffix } from '../../lib/environment/schema';
 import { environments } from '../../lib/environments';
 import { withDataApi, withDirectAccess } from '../support/rows';
 import { type Resource, type StackTemplate, stackOf } from '../support/stacks';
@@ -67,15 +66,6 @@ describe.each(stacks)('the database of $environment.name', (stack) => {
     expect(ports).toEqual(isDirect ? [[Port, Port]] : []);
     expect(secrets).toHaveLength(isDirect ? 1 : 1 + databaseRoles.length);
   });
-
-  it('has ARNs of at most 100 characters for the Data API', () => {
-    // As CloudFormation and Secrets Manager generate them.
-    const prefix = `arn:aws:secretsmanager:${environment.region}:123456789012:secret:`;
-    const tooLong = secrets.filter(
-      ({ logicalId }) => `${prefix}${logicalId}-R7aao5xJupze-Lkf02d`.length > 100,
-    );
-    expect(tooLong.map(({ logicalId }) => logicalId)).toEqual([]);
-  });
 });
 
 /** The statements about the database of the function that signs in as a role. */
@@ -111,18 +101,6 @@ it.each(databaseRoles)(
   },
 );
 
-it('the migration runs again only when the database access or the restore source of a row changes', () => {
-  const hashes = stacks.map((stack) => {
-    const { databaseAccess, database } = stack.environment;
-    const { ContentHash } = stack.only('Custom::SchemaMigration').Properties;
-    return [`${databaseAccess}${restoreSuffix(database)}`, ContentHash] as const;
-  });
-  // One hash for each group, and none for two.
-  const pairs = new Set(hashes.map(String)).size;
-  expect(new Set(hashes.map(([group]) => group)).size).toBe(pairs);
-  expect(new Set(hashes.map(([, hash]) => hash)).size).toBe(pairs);
-});
-
 it("the migration's endpoint admits requests for the owner's secret only", () => {
   const { PolicyDocument } = direct.only('AWS::EC2::VPCEndpoint').Properties;
   expect(PolicyDocument.Statement).toMatchObject([
@@ -142,8 +120,4 @@ it("bundles the region's own three root certificates, valid for decades", () => 
       expect(new Date(root.validTo).getUTCFullYear()).toBeGreaterThan(2060);
     }
   }
-  const nowhere = { name: 'any', region: 'xx-nowhere-1' };
-  expect(() => certificateAuthorities(nowhere)).toThrow(
-    /^any\.region is "xx-nowhere-1"\. .*Update the package/,
-  );
 });

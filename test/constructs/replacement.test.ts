@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Environment, type RestoreSource, restoreSuffix } from '../../lib/environment/schema';
+import type { Environment, RestoreSource } from '../../lib/environment/schema';
 import { environments } from '../../lib/environments';
 import { first, newcomer, restored, withDataApi, withoutSla, withStandby } from '../support/rows';
 import { type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
@@ -110,12 +110,6 @@ it.each<[string, Environment, RestoreSource, string[]]>([
     }
   },
 );
-
-it('each restore source results in a different name', () => {
-  const sources = [undefined, time, { ...time, time: '2026-11-21T10:30:01Z' }, snapshot];
-  const suffixes = sources.map((restoreFrom) => restoreSuffix(restoreFrom ? { restoreFrom } : {}));
-  expect(new Set(suffixes).size).toBe(sources.length);
-});
 
 it('the standby of a restored cluster joins its new global database under its old name', () => {
   const row = restored(withStandby, snapshot);
