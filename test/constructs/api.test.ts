@@ -226,9 +226,9 @@ it('the signing keys can only be read by the function that exports them, and sig
       .filter((statement) => /SigningKey\d|kms:(Sign|GetPublicKey)/.test(JSON.stringify(statement)))
       .map(({ Action, Resource }) => `${lambda.logicalId} ${Action} ${[Resource].flat().map(textOf)}`),
   );
-  const keys = '{AccessTokenSigningKey202611.Arn},{UserActionSigningKey202611.Arn}';
+  const keys = plain.all('AWS::KMS::Key').filter(({ Properties }) => Properties.KeyUsage === 'SIGN_VERIFY');
   const { logicalId } = plain.named('AWS::Lambda::Function', 'SigningKeysExportJwks');
-  expect(using).toEqual([`${logicalId} kms:GetPublicKey ${keys}`]);
+  expect(using).toEqual([`${logicalId} kms:GetPublicKey ${keys.map((key) => `{${key.logicalId}.Arn}`)}`]);
 });
 
 it('the key of the first label signs, and those of all labels verify and stay in KMS', () => {
