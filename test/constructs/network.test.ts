@@ -90,71 +90,50 @@ it('address and reserve may be existing ones, or come from a pool', () => {
 
 it('a reserve is a second Elastic IP, published, and on the gateway only if the parameter is set', () => {
   const stack = stackOf(withReserve);
-  const { Outputs, Conditions } = stack.json;
   const reserve = 'WebhookOriginReserveElasticIp';
   expect(stack.get(reserve).Condition).toBeUndefined();
-  expect(Outputs.WebhookOriginReserveAddress.Value).toEqual(attributeOf(reserve, 'PublicIp'));
-  expect(addressOf(stack)).toEqual({
-    'Fn::If': ['WebhookOriginReserveIsInUse', attributeOf(reserve, 'AllocationId'), one],
-  });
-  expect(Conditions.WebhookOriginReserveIsInUse['Fn::Equals']).toEqual([
-    { Ref: 'WebhookOriginUsesReserve' },
-    'yes',
-  ]);
+  expect(stack.json.Outputs.WebhookOriginReserveAddress.Value).toEqual(attributeOf(reserve, 'PublicIp'));
+  const isUsed = 'WebhookOriginReserveIsInUse';
+  expect(addressOf(stack)).toEqual({ 'Fn::If': [isUsed, attributeOf(reserve, 'AllocationId'), one] });
+  const parameter = { Ref: 'WebhookOriginUsesReserve' };
+  expect(stack.json.Conditions[isUsed]).toEqual({ 'Fn::Equals': [parameter, 'yes'] });
 });
 
 /** Services that act with a function's role from outside its network, and signing in, for which the function makes a token. */
 const notCalled = ['logs', 'ec2', 'rds-db'];
-
-const servicesCalledBy = (stack: StackTemplate, lambda: Resource): ReadonlySet<string> => {
-  const calls = stack
-    .statementsOf(lambda)
-    // `kms:ViaService`: Secrets Manager decrypts on the function's behalf.
-    .filter(({ Effect, Condition }) => Effect === 'Allow' && !Condition)
-    .flatMap(({ Action }) => Action);
-  return new Set(
-    calls.map((action) => action.split(':')[0]).filter((service) => !notCalled.includes(service)),
-  );
-};
-
 const group = (reference: Intrinsic): string => reference['Fn::GetAtt'][0];
-
-/** Whether one of the targets' security groups admits one of the function's. */
-const admits = (
-  stack: StackTemplate,
-  targets: Intrinsic[],
-  { Properties }: Resource,
-  port: number,
-): boolean =>
-  stack
-    .all('AWS::EC2::SecurityGroupIngress')
-    .map((ingress) => ingress.Properties)
-    .filter(({ GroupId, FromPort }) => targets.map(group).includes(group(GroupId)) && FromPort === port)
-    .some((rule) =>
-      Properties.VpcConfig.SecurityGroupIds.map(group).includes(group(rule.SourceSecurityGroupId)),
-    );
 
 it.each(environments)('each function in the VPC of $name reaches everything that it calls', (row) => {
   const stack = stackOf(row);
   const { VpcSecurityGroupIds, Port } = stack.only('AWS::RDS::DBCluster').Properties;
   const inVpc = stack.all('AWS::Lambda::Function').filter(({ Properties }) => Properties.VpcConfig);
   expect(inVpc).not.toEqual([]);
+  /** Whether one of the targets' security groups admits one of the function's. */
+  const admits = (targets: Intrinsic[], { Properties }: Resource, port: number): boolean =>
+    stack
+      .all('AWS::EC2::SecurityGroupIngress')
+      .map((ingress) => ingress.Properties)
+      .filter(({ GroupId, FromPort }) => targets.map(group).includes(group(GroupId)) && FromPort === port)
+      .some(({ SourceSecurityGroupId: source }) =>
+        Properties.VpcConfig.SecurityGroupIds.map(group).includes(group(source)),
+      );
   for (const lambda of inVpc) {
-    const { Environment, VpcConfig } = lambda.Properties;
-    if (Environment.Variables.DATABASE_HOST)
-      expect([lambda.logicalId, admits(stack, VpcSecurityGroupIds, lambda, Port)]).toEqual([
-        lambda.logicalId,
-        true,
-      ]);
+    const { logicalId, Properties } = lambda;
+    if (Properties.Environment.Variables.DATABASE_HOST)
+      expect([logicalId, admits(VpcSecurityGroupIds, lambda, Port)]).toEqual([logicalId, true]);
+    // The private subnets' routes lead everywhere.
+    if (!JSON.stringify(Properties.VpcConfig.SubnetIds).includes('IsolatedSubnet')) continue;
     const reachable = stack
       .all('AWS::EC2::VPCEndpoint')
-      .filter(({ Properties }) => admits(stack, Properties.SecurityGroupIds, lambda, 443))
-      .map(({ Properties }) => Properties.ServiceName.split('.').at(-1));
-    // The private subnets' routes lead everywhere.
-    if (JSON.stringify(VpcConfig.SubnetIds).includes('IsolatedSubnet'))
-      expect([lambda.logicalId, ...servicesCalledBy(stack, lambda)]).toEqual([
-        lambda.logicalId,
-        ...reachable,
-      ]);
+      .filter((endpoint) => admits(endpoint.Properties.SecurityGroupIds, lambda, 443))
+      .map((endpoint) => endpoint.Properties.ServiceName.split('.').at(-1));
+    const called = stack
+      .statementsOf(lambda)
+      // `kms:ViaService`: Secrets Manager decrypts on the function's behalf.
+      .filter(({ Effect, Condition }) => Effect === 'Allow' && !Condition)
+      .flatMap(({ Action }) => Action)
+      .map((action: string) => action.split(':')[0] as string)
+      .filter((service) => !notCalled.includes(service));
+    expect([logicalId, ...new Set(called)]).toEqual([logicalId, ...reachable]);
   }
 });
