@@ -124,16 +124,6 @@ it('a finding of the residency rules fails the synthesis despite an acknowledgem
   );
 });
 
-it('synthesis warns only about deprecated environments', () => {
-  const warned = withApp(
-    ({ node }) =>
-      node.children.filter((stack) => stack.node.metadata.some(({ type }) => type === 'aws:cdk:warning')),
-    {},
-  );
-  const deprecated = environments.filter(({ deprecation }) => deprecation);
-  expect(warned.map(({ node }) => node.id)).toEqual(deprecated.map(({ stackId }) => stackId));
-});
-
 it('a finding of the packs fails the synthesis', () => {
   withApp((app) => {
     new Topic(new Stack(app, 'Test', { env: { region: 'eu-central-1' } }), 'Topic');

@@ -27,20 +27,11 @@ it('lists the added migrations in order, with the reason in the header', () => {
   expect(irreversibleMigrations(change)).toEqual({ '0003-c': 'it held secrets' });
 });
 
-it.each<[change: string, problem: string, files: Files]>([
-  ['an edit', '0001-a was edited or removed', { '0001-a.sql': 'create table b ();' }],
-  ['a removal', '0001-a was edited or removed', { '0002-b.sql': 'create table b ();' }],
-  [
-    'a colon without a reason',
-    '0002-b is marked irreversible without a reason',
-    { ...first, '0002-b.sql': '-- Irreversible: \n' },
-  ],
-  [
-    'a mark alone',
-    '0002-b is marked irreversible without a reason',
-    { ...first, '0002-b.sql': '-- irreversible\ndrop;' },
-  ],
-])('refuses %s: %s', (_, problem, files) => {
-  const added = () => newMigrations(project(first), project(files));
-  expect(added).toThrow(`Migration ${problem}.`);
+it.each<[problem: string, files: Files]>([
+  ['0001-a was edited or removed', { '0001-a.sql': 'create table b ();' }],
+  ['0001-a was edited or removed', { '0002-b.sql': 'create table b ();' }],
+  ['0002-b is marked irreversible without a reason', { ...first, '0002-b.sql': '-- Irreversible: \n' }],
+  ['0002-b is marked irreversible without a reason', { ...first, '0002-b.sql': '-- irreversible\ndrop;' }],
+])('refuses: %s, %j', (problem, files) => {
+  expect(() => newMigrations(project(first), project(files))).toThrow(`Migration ${problem}.`);
 });

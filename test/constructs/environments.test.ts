@@ -204,7 +204,3 @@ it("a developer's copy shares nothing with the other rows, and the command line 
   expect(environmentNamed('dev-Ada')).toBeUndefined();
   expect(() => developerEnvironment('Ada')).toThrow(/^developer is "Ada"\. Use 1 to 16/);
 });
-
-it('an empty table is refused', () => {
-  expect(() => validateEnvironments([])).toThrow(/^environments is .*Give a list/);
-});

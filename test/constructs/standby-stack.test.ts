@@ -24,14 +24,6 @@ describe('the standby', () => {
     expect(stack.manifest.dependencies).toContain(row.stackId);
   });
 
-  it('can be deleted when its first creation is rolled back, and is protected once it serves', () => {
-    const states = [stack, serves].map((each) => each.get('DatabaseCluster'));
-    expect(states).toMatchObject([
-      { DeletionPolicy: 'Delete', Properties: { DeletionProtection: false } },
-      { DeletionPolicy: 'Retain', Properties: { DeletionProtection: true } },
-    ]);
-  });
-
   it('has no instance, no serving resource, and no route to or from the internet', () => {
     const types = stack.resources.map(({ Type }) => Type);
     const others = types.filter((type) => !/^AWS::(EC2|RDS|KMS|IAM|Logs|SNS|CloudWatch)::/.test(type));

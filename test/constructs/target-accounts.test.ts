@@ -18,11 +18,8 @@ it('the account of an environment is that of its variable, unless empty, else th
   ).toEqual({ eu: credentials, 'north-sea': account, warnings: [] });
 });
 
-it('refuses an account that is not 12 digits', () => {
-  for (const value of ['12345678901', '123456789012a', ' 111122223333'])
-    expect(() => read({ WALLET_EU_ACCOUNT: value })).toThrow(
-      /^WALLET_EU_ACCOUNT is ".*"\. Give the 12 digits/,
-    );
+it.each(['12345678901', '123456789012a', ' 111122223333'])('refuses the account "%s"', (value) => {
+  expect(() => read({ WALLET_EU_ACCOUNT: value })).toThrow(/^WALLET_EU_ACCOUNT is ".*"\. Give the 12 digits/);
 });
 
 it('a variable of an unknown environment is a warning, and refused if its stack could go to another account', () => {

@@ -61,15 +61,9 @@ function holds(
   return set === 'ForAnyValue' ? values.some(holdsFor) : values.every(holdsFor);
 }
 
-/** By pattern: compiling them takes most of the time. */
-const expressions = new Map<string, RegExp>();
-
 function matches(pattern: string, text: string): boolean {
-  const known = expressions.get(pattern);
-  if (known) return known.test(text);
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, '\\$&');
-  expressions.set(pattern, new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's'));
-  return matches(pattern, text);
+  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's').test(text);
 }
 
 /** Each of the six components on its own. */

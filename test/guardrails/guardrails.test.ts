@@ -73,12 +73,12 @@ it('a stack attaches both to the account, from a management account that is not 
     return app.synth().getStackByName(stackName).template;
   });
   expect(Parameters).toBeUndefined();
-  const of = (Type: string, Content: PolicyDocument) => ({
-    Properties: { Type, TargetIds: [account], Content },
-  });
-  expect(Object.values(Resources)).toMatchObject([
-    of('SERVICE_CONTROL_POLICY', serviceControlPolicy(guarded(newcomer))),
-    of('RESOURCE_CONTROL_POLICY', resourceControlPolicy(guarded(newcomer))),
+  const [service, resource] = [serviceControlPolicy, resourceControlPolicy].map((of) =>
+    of(guarded(newcomer)),
+  );
+  expect(Object.values<{ Properties: object }>(Resources).map(({ Properties }) => Properties)).toMatchObject([
+    { Type: 'SERVICE_CONTROL_POLICY', TargetIds: [account], Content: service },
+    { Type: 'RESOURCE_CONTROL_POLICY', TargetIds: [account], Content: resource },
   ]);
 });
 
