@@ -36,7 +36,7 @@ it.each(Object.keys(event))('the schema accepts exactly the %s that the fan-out 
   // Almost valid: wrong case, length, alphabet or type.
   const near = [String(event[field]), '2026-11-20T12:00:00+04:00'].flatMap((text) => [
     ...[text, text.toUpperCase(), ...[64, 65, 128, 129].map((length) => text.repeat(30).slice(0, length))],
-    ...Array.from(text, (_, at) => text.slice(0, at)),
+    ...Array.from(text, (_, at) => [text.slice(0, at), text + text.slice(0, at)]).flat(),
     ...Array.from(text, (_, at) =>
       [...' \n.-_:/aA0é'].map((one) => text.slice(0, at) + one + text.slice(at + 1)),
     ).flat(),

@@ -118,7 +118,6 @@ it.each<[name: string, verdict: string, token: string]>([
   ['with a header named twice', 'malformed: header_not_an_object', signText(key, doubleHeader, claims)],
   ['with a claim that is not UTF-8', notAnObject, withClaims(notUtf8)],
   ['with an array of audiences', 'malformed: audience_not_allowed', token({ aud: ['wallet-api'] })],
-  ['for user actions', 'malformed: audience_not_allowed', token({ aud: 'wallet-user-action' })],
   ['of another region', 'wrong_region: issuer_of_another_environment', token({ iss: 'https://other' })],
   ['without exp', notTimes, token({ exp: undefined })],
   ['without nbf', 'malformed: not_before_missing', token({ nbf: undefined })],

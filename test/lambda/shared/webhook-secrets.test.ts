@@ -17,6 +17,7 @@ it('derives the MAC of webhook id and version with the key, or reports a failure
   send.mockRejectedValueOnce(Object.assign(new Error(), { name: reason }));
   expect(await secret('wh-1', 2)).toEqual({ ok: false, error: { kind: 'secret_unavailable', reason } });
   expect(await secret('wh-1', 2)).toEqual({ ok: true, value: macOf('key-1', 'wh-1.2') });
+  expect(await secret('wh-1', 1)).toEqual({ ok: true, value: macOf('key-1', 'wh-1.1') });
 });
 
 it('signs with no shorter MAC', async () => {
