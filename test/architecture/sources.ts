@@ -21,20 +21,18 @@ export function sourcesIn(...folders: readonly string[]): readonly SourceFile[] 
 }
 
 const imports =
-  /^(?:import|export)\s+(type\s)?[^;'"]*?\bfrom\s*['"]([^'"]+)['"]|^import\s*['"]([^'"]+)['"]|\b(?:import|require(?:\.resolve)?)\(\s*['"]([^'"]+)['"]/gm;
+  /^(?:import|export)\s+[^;'"]*?\bfrom\s*['"]([^'"]+)['"]|^import\s*['"]([^'"]+)['"]|\b(?:import|require(?:\.resolve)?)\(\s*['"]([^'"]+)['"]/gm;
 
 export interface Import {
   /** A package as written; a project file by its path without ending. */
   readonly name: string;
   readonly isPackage: boolean;
-  /** Imports no code. */
-  readonly typesOnly: boolean;
 }
 
 export const importsOf = ({ path, text }: SourceFile): readonly Import[] =>
-  [...text.matchAll(imports)].map(([, type, from, bare, called]) => {
+  [...text.matchAll(imports)].map(([, from, bare, called]) => {
     const written = from ?? bare ?? called ?? '';
     const isPackage = !written.startsWith('.');
     const name = isPackage ? written : posix.join(posix.dirname(path), written);
-    return { name, isPackage, typesOnly: type !== undefined };
+    return { name, isPackage };
   });
