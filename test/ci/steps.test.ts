@@ -137,6 +137,14 @@ describe('after a failed smoke', () => {
   });
 });
 
+it.each([
+  ['bash .ci/explain-cancellation deploy "$STACK"', 'CloudFormation continues to update WalletEu'],
+  ['bash .ci/explain-cancellation move-origin "$ENVIRONMENT"', 'origin of eu may be in no zone'],
+])('a cancelled run explains what goes on: %s', async (command, sentence) => {
+  const outcome = await workspace().step(command, variables);
+  expect(outcome).toMatchObject({ exitCode: 0, summary: expect.stringContaining(sentence) });
+});
+
 const modified = {
   ...{ LogicalResourceId: 'Queue', ResourceType: 'AWS::SQS::Queue', StackResourceDriftStatus: 'MODIFIED' },
   PropertyDifferences: [{ PropertyPath: '/KmsMasterKeyId', ExpectedValue: 'a', ActualValue: 'b' }],

@@ -198,6 +198,12 @@ it('the dashboard sends its security headers with the page and with refusals', (
     expect({ type, ...headers }).toMatchObject({ type, ...promised });
 });
 
+it("the dashboard's facts fit into a function's environment variables", () => {
+  // 4 KB in all: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+  const text = Object.entries(Variables).map(([name, value]) => name + textOf(value));
+  expect(text.join('').length).toBeLessThan(3_500);
+});
+
 it('the signing keys reach the functions that verify, each for its own purpose', () => {
   const variablesOf = (prefix: string) =>
     plain.named('AWS::Lambda::Function', prefix).Properties.Environment.Variables;

@@ -63,6 +63,13 @@ describe.each(stacks)('the database of $environment.name', (stack) => {
     expect(ports).toEqual(isDirect ? [[Port, Port]] : []);
     expect(secrets).toHaveLength(isDirect ? 1 : 1 + databaseRoles.length);
   });
+
+  it('has ARNs of at most 100 characters for the Data API', () => {
+    // As CloudFormation and Secrets Manager generate them.
+    const prefix = `arn:aws:secretsmanager:${environment.region}:123456789012:secret:`;
+    for (const { logicalId } of secrets)
+      expect(`${prefix}${logicalId}-R7aao5xJupze-Lkf02d`.slice(100)).toBe('');
+  });
 });
 
 /** The statements about the database of the function that signs in as a role. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { longestWait } from '../../lambda/migrate-schema/variables';
 import { environments } from '../../lib/environments';
 import { copyAssembly } from '../support/prepared-state';
 import { textOf } from '../support/region-api';
@@ -214,6 +215,17 @@ describe.each(serving)('%s', (_, stack) => {
       .filter(({ logicalId }) => !logicalId.startsWith('SchemaMigration'));
     expect(users).not.toEqual([]);
     expect(idsOf(users.filter(({ DependsOn }) => !DependsOn?.includes(migration.logicalId)))).toEqual([]);
+  });
+
+  it('lets the migration wait for a new database plus six minutes, within the timeouts around it', () => {
+    const timeout = (name: string) => stack.named('AWS::Lambda::Function', name).Properties.Timeout;
+    const [migration, framework] = ['MigrateSchema', 'Provider'].map((name) =>
+      timeout(`SchemaMigration${name}`),
+    );
+    expect(migration).toBeGreaterThanOrEqual(longestWait / 1_000 + 360);
+    expect(framework).toBeGreaterThan(migration);
+    const service = Number(stack.only('Custom::SchemaMigration').Properties.ServiceTimeout);
+    expect(service).toBeGreaterThanOrEqual(framework);
   });
 });
 

@@ -102,7 +102,7 @@ const ready: Replies = {
   ...answering('sts:GetCallerIdentity', { Account: accountId }),
   ...answering('iam:GetRole', { Role: { Arn: 'arn:aws:iam::1:role/AWSServiceRoleForRDS' } }),
 };
-const failedUpdate = { ...withStacks({ StackStatus: 'UPDATE_FAILED' }), ...withResources() };
+const inStatus = (StackStatus: string) => ({ ...withStacks({ StackStatus }), ...withResources() });
 const clusterOf = (EngineVersion: string, from?: string, to?: string) => {
   const DBCluster = { EngineVersion, EarliestRestorableTime: from, LatestRestorableTime: to };
   return answering('rds:DescribeDBClusters', { DBClusters: { DBCluster } });
@@ -136,6 +136,7 @@ const run = (environment: Environment, replies: Replies) => {
   return runChecks(checks, environment, [stack], accountId);
 };
 
+const noSnapshot = refusing('rds:DescribeDBClusterSnapshots', 'DBClusterSnapshotNotFoundFault');
 const [midnight, next] = ['2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z'];
 it.each<[string, Environment, Replies]>([
   ['a first deployment', plain, {}],
@@ -157,7 +158,8 @@ it.each<[expected: string, text: string, Environment, Replies]>([
   ['failed bootstrap', 'cdk bootstrap aws://1111', plain, refusing('ssm:GetParameter', 'ParameterNotFound')],
   ['failed bootstrap', 'required: 6', plain, bootstrapped('5')],
   ['not checked bootstrap', 'a role that has', plain, refusing('ssm:GetParameter', 'AccessDenied')],
-  ['failed stack-state', 'rollback-stack --stack-name WalletEu', plain, failedUpdate],
+  ['failed stack-state', 'rollback-stack --stack-name WalletEu', plain, inStatus('UPDATE_FAILED')],
+  ['failed stack-state', 'Wait until CloudFormation', plain, inStatus('UPDATE_IN_PROGRESS')],
   ['warning zones', 'c is missing, eu-central-1d is impaired', plain, zonesAre('abd')],
   ['warning guardrails', 'docs/guardrails.md', plain, zonesAre('abc', refusal('DryRunOperation'))],
   ['warning guardrails', 'us-east-1', plain, zonesAre('abc', refusal('UnauthorizedOperation'))],
@@ -173,10 +175,13 @@ it.each<[expected: string, text: string, Environment, Replies]>([
   ['failed database-engine', 'a global database', plain, offering('ab', { SupportsGlobalDatabases: false })],
   ['warning database-engine', 'that runs stays', plain, { ...running('17.9'), ...offering('d') }],
   ['failed database-running', 'to 17.10', plain, running('17.10')],
+  ['failed restore', 'is not in eu', fromSnapshot, noSnapshot],
+  ['failed restore', 'never', toTime, refusing('rds:DescribeDBClusters', 'DBClusterNotFoundFault')],
   ['failed restore', 'is creating', fromSnapshot, { ...running('17.9'), ...snapshotOf('creating', '17.9') }],
   ['failed restore', 'its version is 17.8', fromSnapshot, snapshotOf('available', '17.8')],
   ['failed restore', '10:29:59.000Z, the row has', toTime, clusterOf('17.9', midnight, early)],
   ['failed restore', 'from 2026-11-21T10:30:01', toTime, clusterOf('17.9', late, next)],
+  ['failed adopted-address', 'is not in eu', adopting, answering('ec2:DescribeAddresses', {})],
   ['failed adopted-address', '203.0.113.9, but', adopting, moved],
   ['failed adopted-address', 'is on eni-1, not on the stack', adopting, addresses()],
 ])('%s: %s', async (expected, text, environment, replies) => {

@@ -96,6 +96,8 @@ it.each<[code: string, status: number, Request]>([
   ['body_not_allowed', 400, { body: '[]' }],
   ['body_not_allowed', 400, { body: 'AP8=', isBase64Encoded: true }],
   ['user_action_invalid', 403, { userActions: [signUserAction(key), signUserAction(key)] }],
+  ['internal_error', 500, { authorizer: { nbf: 'x' } }],
+  ['internal_error', 500, { authorizer: { kind: 'Admin' } }],
 ])('returns %s with status %i for %j', async (code, status, request) => {
   const refused = await send(request);
   const headers = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' };
