@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
-
 import { splitDelivery, verify } from '../../dashboard/verify';
 import { secretText, sign } from '../../domain/signature';
 
@@ -13,9 +12,8 @@ const id = 'msg_1';
 const body = '{"id":"evt_1","data":{"name":"Zürich €"}}';
 const signature = sign({ id, timestamp, body }, [key]);
 
-type Headers = Readonly<Record<string, string>>;
 interface Change {
-  readonly headers?: Headers;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly text?: string;
   readonly body?: string;
   readonly secret?: string;
@@ -24,14 +22,14 @@ interface Change {
 
 /** The same signature in each of its headers. */
 const signed = (value: string) => Object.fromEntries(names.map((name) => [name, value]));
-const received: Headers = {
+const received = {
   'content-type': 'application/json',
   'webhook-id': id,
   'webhook-timestamp': `${timestamp}`,
   ...signed(signature),
 };
 const asLists = Object.fromEntries(Object.entries(received).map(([name, value]) => [name, [value]]));
-const lines = (headers?: Headers) =>
+const lines = (headers?: Change['headers']) =>
   Object.entries({ ...received, ...headers })
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
@@ -54,30 +52,20 @@ it.each<[string, Change, string, string?]>([
   ['only one signature header', { headers: onlyLast }, 'valid', 'Found in Svc-Signature.'],
   ['JSON with lists of values', { text: JSON.stringify(asLists, null, 2) }, 'valid'],
   ['what Node.js prints', { text: inspect(received, { breakLength: Infinity }) }, 'valid'],
-  ['what Node.js prints, line by line', { text: inspect(received, { compact: false }) }, 'valid'],
   ['what curl -v prints', { text: `> POST / HTTP/1.1\n${lines().replace(/^/gm, '> ')}\n>` }, 'valid'],
   ['Windows line breaks', { text: lines().replaceAll('\n', '\r\n') }, 'valid'],
   ['the old secret after a rotation', { headers: rotated, secret: otherSecret }, 'valid'],
   ['an unknown version', { headers: signed(`v2,abc ${signature}`) }, 'valid', '“v2,abc” is ignored'],
   ['the earliest time', after(-300), 'valid'],
-  ['the latest time', after(300), 'valid'],
 
   ['a time of the future', after(-301), 'stale', 'the delivery is 5 minutes ahead of this device’s clock'],
   ['an old time', after(301), 'stale', 'the delivery is 5 minutes old'],
 
   ['another body', { body: body.replace('evt_1', 'evt_2') }, 'invalid', unknown],
   ['another secret', { secret: otherSecret }, 'invalid', unknown],
-  ['another id', { headers: { 'webhook-id': 'msg_2' } }, 'invalid', unknown],
   ['a line break at the end', { body: `${body}\n` }, 'invalid', 'without the trailing line break'],
-  ['blanks around', { body: `  ${body}\n ` }, 'invalid', 'without the surrounding white space'],
   ['an escaped body', { body: escaped }, 'invalid', 'without the escapes'],
   ['an escaped body without its quotes', { body: escaped.slice(1, -1) }, 'invalid', 'escapes'],
-  [
-    'an escaped body, and another secret',
-    { body: escaped, secret: otherSecret },
-    'invalid',
-    'is escaped (\\"): ',
-  ],
   ['pretty-printing', { body: JSON.stringify(JSON.parse(body), null, 2) }, 'invalid', 'as compact JSON'],
   ['line breaks changed by a text field', unlike, 'invalid', 'with Windows line breaks'],
 
@@ -86,7 +74,6 @@ it.each<[string, Change, string, string?]>([
   ['signatures that differ', { headers: { 'Svc-Signature': 'v1,x' } }, 'incomplete', 'Svc-Signature differ'],
   ['milliseconds', { headers: { 'webhook-timestamp': `${now}` } }, 'incomplete', 'whole seconds since 1970'],
   ['no known version', { headers: signed('v1a,abc') }, 'incomplete', '“v1a,abc” is ignored'],
-  ['a part of a signature', { headers: signed(signature.slice(0, 19)) }, 'incomplete', 'is ignored: it'],
   ['a part of a secret', { secret: secret.slice(0, 20) }, 'incomplete', notASecret],
 ])('with %s', async (_, change, verdict, text = '') => {
   const { title, details, problems = [], compared, ...verified } = await check(change);
@@ -106,21 +93,14 @@ it('names all missing fields at once', async () => {
 
 it('shows the id, timestamp and body that are signed, their signature and those received', async () => {
   const { compared } = await check({ headers: rotated });
-  const expected = sign({ id, timestamp, body }, [key]);
-  const both = sign({ id, timestamp, body }, [key, older]).split(' ');
-  expect(compared).toEqual({ signed: [id, `${timestamp}`, body], expected, received: both });
+  const received = rotated['Svc-Signature']?.split(' ');
+  expect(compared).toEqual({ signed: [id, `${timestamp}`, body], expected: signature, received });
 });
 
 it.each([
-  [
-    'a line of wallet local receive --json',
-    JSON.stringify({ date: '', verified: true, headers: received, body }),
-  ],
+  ['a line of wallet local receive', JSON.stringify({ date: '', verified: true, headers: received, body })],
   ['a whole request', `POST / HTTP/1.1\r\n${lines().replaceAll('\n', '\r\n')}\r\n\r\n${body}`],
-  [
-    'headers in another order, an empty line and the body',
-    `${lines().split('\n').reverse().join('\n')}\n\n${body}`,
-  ],
+  ['headers in another order', `${lines().split('\n').reverse().join('\n')}\n\n${body}`],
 ])('divides %s into headers and body that verify', async (_, text) => {
   const [headers = '', divided] = splitDelivery(text) ?? [];
   expect(divided).toBe(body);
@@ -131,5 +111,4 @@ it.each([
   ['headers', lines()],
   ['a body', body],
   ['a body with an empty line', `{\n\n"a": 1}`],
-  ['nothing', ''],
 ])('does not divide %s', (_, text) => expect(splitDelivery(text)).toBeUndefined());
