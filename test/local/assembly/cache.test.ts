@@ -78,18 +78,12 @@ it('does not reuse an assembly whose sources changed during the synthesis', asyn
   expect(await isReused()).toBe(false);
 });
 
-it.each([
-  ["throw new Error('no');", /^Synthesis failed:\n(?!.*\n {4}at ).*Error: no$/s],
-  ['const x = ;', /^Synthesis failed:\n.*app\.ts:\d+:\d+: ERROR: Unexpected ";"$/],
-])(
-  'reports that an app fails with %s, without a stack trace, and keeps the assembly',
-  async (code, message) => {
-    append(code);
-    await expect(provide(home())).rejects.toThrow(message);
-    expect(readdirSync(home('state'))).toEqual(['cdk.out']);
-    expect(readFileSync(home('state/cdk.out/manifest.json'), 'utf8')).toBe('code');
-  },
-);
+it('reports that an app fails, without a stack trace, and keeps the assembly', async () => {
+  append("throw new Error('no');");
+  await expect(provide(home())).rejects.toThrow(/^Synthesis failed:\n(?!.*\n {4}at ).*Error: no$/s);
+  expect(readdirSync(home('state'))).toEqual(['cdk.out']);
+  expect(readFileSync(home('state/cdk.out/manifest.json'), 'utf8')).toBe('code');
+});
 
 it('an aborted synthesis leaves no partial assembly or temporary files', async () => {
   append('setInterval(() => undefined, 1_000);');

@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readJson, writeJson } from '../../../local/state/json';
+import { writeJson } from '../../../local/state/json';
 import { lockHolder, openState } from '../../../local/state/lock';
 import { temporaryFolder } from '../../support/temporary-folder';
 
@@ -39,14 +39,6 @@ it.each([
   symlinkSync(String(holder), join(folder(), 'lock'));
   openState(folder()).close();
   expect(readdirSync(folder())).toEqual(['.wallet-state']);
-});
-
-it('suggests --fresh for a damaged file, and does not change it', () => {
-  const file = join(folder(), 'secrets.json');
-  expect(readJson(file)).toBeUndefined();
-  writeFileSync(file, '{');
-  expect(() => readJson(file)).toThrow(`${file} is damaged. Start over with --fresh`);
-  expect(readFileSync(file, 'utf8')).toBe('{');
 });
 
 it('is lost with its folder, and then neither written nor unlocked', async () => {

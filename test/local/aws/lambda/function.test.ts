@@ -112,15 +112,6 @@ test('new code serves the next invocation; a running one completes with the old'
 });
 
 test.each([
-  [6_291_556, 0, { ok: false, errorType: 'RequestEntityTooLargeException' }],
-  [0, 6_291_555, { ok: false, errorType: 'Function.ResponseSizeTooLarge' }],
-  [6_291_554, 6_291_554, { ok: true }],
-])('an event of %i and a result of %i characters: %j', async (event, result, outcome) => {
-  const sized = start(`return "x".repeat(${result});`);
-  expect(await sized.invoke('x'.repeat(event))).toMatchObject(outcome);
-});
-
-test.each([
   ['throws outside of the handler', 'setImmediate(() => { throw new Error("later"); })', 'exit status 1'],
   ['loops endlessly', 'for (;;)', 'Task timed out after 2.00 seconds'],
 ])('a process that %s is replaced', async (_, code, reason) => {
