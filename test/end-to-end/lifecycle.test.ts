@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectRoot } from '../../local/assembly/synthesis';
 import { removePostgres } from '../../local/postgres/postgres';
-import { send as sendRequest, walletDeletion } from '../support/api';
+import { send, walletDeletion } from '../support/api';
 import { eventually } from '../support/eventually';
 import { isRunning, type LocalCommand, startLocalCommand } from '../support/local-command';
 import { openLocalEnvironment } from '../support/local-environment';
@@ -35,16 +35,12 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** A permitted deletion, ready to be sent. */
+/** A permitted deletion, ready to be sent. @returns sends it, for its status */
 async function permittedDeletion() {
   const local = openLocalEnvironment(directory);
-  const seeded = await local.walletJson<Organization>(name, 'seed');
-  const request = await walletDeletion(local, name, seeded);
-  return { url: local.outputs(name).ApiBaseUrl ?? '', request };
+  const wire = await walletDeletion(local, name, await local.walletJson<Organization>(name, 'seed'));
+  return async () => (await send(local.outputs(name).ApiBaseUrl ?? '', wire)).status;
 }
-
-const send = async ({ url, request }: Awaited<ReturnType<typeof permittedDeletion>>) =>
-  (await sendRequest(url, request)).status;
 
 it('kill -9 ends every process, and the next start has what was committed; of two starts at once, one reports the other', async () => {
   const killed = start('any');
@@ -52,12 +48,13 @@ it('kill -9 ends every process, and the next start has what was committed; of tw
   const [deletion = ''] = /^\.\/wallet delete-group .*/m.exec(killed.said.stdout) ?? [];
   const { stdout } = await promisify(execFile)('sh', ['-c', deletion], { cwd: projectRoot });
   expect(stdout).toBe('200 {}\n');
-  const later = await permittedDeletion();
+  const sendLater = await permittedDeletion();
+  const { port } = new URL(openLocalEnvironment(directory).outputs(name).ApiBaseUrl ?? '');
   const processes = killed.processes();
   killed.process.kill('SIGKILL');
   await eventually(() => !processes.some(isRunning), 30);
 
-  const offset = String(Number(new URL(later.url).port) - 8_001);
+  const offset = String(Number(port) - 8_001);
   const pair = [start(offset), start(offset)];
   winner = await Promise.any(pair.map((each) => each.ready().then(() => each)));
   const refused = pair.find((each) => each !== winner) as LocalCommand;
@@ -65,16 +62,16 @@ it('kill -9 ends every process, and the next start has what was committed; of tw
   expect(refused.said.stderr).toContain(
     `A local environment is already running in ${directory}: process ${winner.process.pid}.`,
   );
-  expect(await send(later)).toBe(200);
+  expect(await sendLater()).toBe(200);
 });
 
 it('Ctrl-C completes the running request and stops everything', async () => {
-  const running = await permittedDeletion();
+  const sendDeletion = await permittedDeletion();
   const processes = winner.processes();
   // Locks the table as a slow query would.
   const { client, close } = await openLocalDatabase(directory, name);
   await client.query('begin; lock table user_groups in access exclusive mode');
-  const status = send(running);
+  const status = sendDeletion();
   const waiting = "select from pg_locks where relation = 'user_groups'::regclass and not granted";
   await eventually(async () => (await client.query(waiting)).rowCount === 1, 30);
   winner.process.kill('SIGINT');

@@ -64,9 +64,9 @@ describe('an event source', () => {
   afterEach(() => Promise.all(stops.splice(0).map((stop) => stop())));
   const reserved: number[] = [];
 
-  async function queueWith(...bodies: string[]): Promise<TestQueue> {
+  async function queueWith(...bodies: string[]) {
     const queue = await queues.create();
-    await Promise.all(bodies.map((body) => queue.send(body)));
+    for (const body of bodies) await queue.send(body);
     return queue;
   }
 
@@ -75,12 +75,10 @@ describe('an event source', () => {
     return visible + hidden;
   };
 
+  type Handler = (records: readonly SQSRecord[]) => unknown;
+
   /** Sends a queue's messages to a handler, which fails by returning an Error. */
-  function feed(
-    queue: TestQueue,
-    handler: (records: readonly SQSRecord[]) => unknown,
-    properties: object = {},
-  ): () => Promise<unknown> {
+  function feed(queue: TestQueue, handler: Handler, properties: object = {}) {
     const mapping = {
       ...{ logicalId: 'M', type: 'AWS::Lambda::EventSourceMapping', ref: '', attributes: {} },
       properties: {
@@ -96,17 +94,18 @@ describe('an event source', () => {
         return payload instanceof Error ? failed('Error', payload.message) : ({ ok: true, payload } as const);
       },
     };
-    const services = { queues: queues.server, functions: { find: () => target } };
-    const permissions = { requireRole: () => undefined };
-    const context = { stack: { name: '', region: 'eu-central-1' }, services, permissions };
-    const sources = startEventSources(new Map([['M', mapping]]), context);
+    const sources = startEventSources(new Map([['M', mapping]]), {
+      stack: { name: '', region: 'eu-central-1' },
+      services: { queues: queues.server, functions: { find: () => target } },
+      permissions: { requireRole: () => undefined },
+    });
     const stop = () => Promise.all(sources.map((source) => source.stop()));
     stops.push(stop);
     return stop;
   }
 
   it('passes messages to the function as Lambda does, and deletes them when it succeeds', async () => {
-    const queue = await queueWith();
+    const queue = await queues.create();
     await queue.send('hello', 'greeting');
     const seen: SQSRecord[] = [];
     feed(queue, (records) => void seen.push(...records));
@@ -124,10 +123,9 @@ describe('an event source', () => {
   });
 
   const report = (failure: object) => ({ batchItemFailures: [failure] });
-  it.each<[what: string, result: (records: readonly SQSRecord[]) => unknown, remaining: number]>([
+  it.each<[what: string, result: Handler, remaining: number]>([
     ['reports one message', ([first]) => report({ itemIdentifier: first?.messageId }), 1],
     ['reports an unknown identifier', () => report({ itemIdentifier: 'unknown' }), 2],
-    ['reports a wrong key', () => report({ id: 'x' }), 2],
     ['fails', () => new Error('not now'), 2],
   ])('retains messages when the function %s', async (_, result, remaining) => {
     const queue = await queueWith('a', 'b');
@@ -156,9 +154,5 @@ describe('an event source', () => {
     released.emit('release');
     await stopped;
     expect([most, atOnce, await left(queue), reserved.at(-1)]).toEqual([2, 0, 2, 2]);
-    // Aborts its poll of 20 s.
-    const begun = performance.now();
-    await feed(await queueWith(), () => null)();
-    expect(performance.now() - begun).toBeLessThan(15_000);
   });
 });
