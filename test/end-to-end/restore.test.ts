@@ -71,6 +71,7 @@ afterAll(async () => {
 /** Sets a new password in each secret: the owner's and every role's. */
 function changePasswords(): void {
   const secrets = readFileSync(folder.secretsFile, 'utf8');
+  expect(secrets).toContain('\\"password\\":\\"');
   writeFileSync(folder.secretsFile, secrets.replaceAll('\\"password\\":\\"', '$&changed-'));
 }
 

@@ -30,17 +30,15 @@ async function start(args: string[], variables = {}, context: Partial<CommandCon
   return { exitCode, said: said.join('\n') };
 }
 
+/** By npm, without `--` before these options. */
+const consumed = { npm_config_port_offset: 'true', npm_config_environment: 'true' };
+
 it.each([
   [['--port-offset='], {}, "argument '' is invalid. Expected a number up to 57425"],
   [['--nonsense'], {}, "error: unknown option '--nonsense'"],
   [['--state', '/proc/nowhere/state'], {}, 'Choose another state folder with --state DIR.'],
   [['--environment', 'mars'], {}, `argument 'mars' is invalid. Choose from ${first.name}, `],
-  // npm consumed an option.
-  [
-    [first.name, '3000'],
-    { npm_config_port_offset: 'true', npm_config_environment: 'true' },
-    `npm start -- --environment ${first.name} --port-offset 3000`,
-  ],
+  [[first.name, '3000'], consumed, `npm start -- --environment ${first.name} --port-offset 3000`],
 ])('refuses %j with the variables %j', async (args, variables, message) => {
   const { exitCode, said } = await start(args, variables);
   expect(exitCode).toBe(2);

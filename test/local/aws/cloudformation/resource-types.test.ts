@@ -43,11 +43,10 @@ it.each([
 
 it('generates a secret once for each environment, and only its owner can read it', async () => {
   const template = { SecretStringTemplate: '{"username":"wallet_owner"}', GenerateStringKey: 'password' };
+  const properties = { GenerateSecretString: { ...template, PasswordLength: 40 } };
   const [first, again, other] = [open(), open(), open('me-central-1')];
-  for (const { make } of [first, again, other]) {
-    const GenerateSecretString = { ...template, PasswordLength: 40 };
-    await make('Master', 'AWS::SecretsManager::Secret', { GenerateSecretString });
-  }
+  for (const { make } of [first, again, other])
+    await make('Master', 'AWS::SecretsManager::Secret', properties);
   expect(again.stored).toEqual(first.stored);
   expect(other.stored[0]?.value).not.toBe(first.stored[0]?.value);
   const password = expect.stringMatching(/^\w{40}$/);
