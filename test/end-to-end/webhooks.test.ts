@@ -1,3 +1,4 @@
+import type { Attempt } from '../../domain/delivery';
 import { eventually } from '../support/eventually';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import { expectDocumentedDelivery } from '../support/openapi';
@@ -6,10 +7,6 @@ import { oneOfEachAccess } from '../support/rows';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../support/webhook-receiver';
 
 type Received = Awaited<ReturnType<WebhookReceiver['received']>>[number];
-interface Attempt {
-  readonly date: string;
-  readonly nextAttemptAt: string | null;
-}
 
 const data = '{"wei":12345678901234567890}';
 let local: LocalEnvironment;

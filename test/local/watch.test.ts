@@ -53,8 +53,8 @@ beforeAll(async () => {
     restart: async ({ environment }: Stack) => void restarted.push(environment),
   };
   const log = { step: (line: string) => said.push(line), problem: (line: string) => said.push(line) };
-  const running = local as unknown as Parameters<typeof watchSources>[0]['local'];
-  watchSources({ local: running, assembly, root, log, signal: ending.signal });
+  const options = { local, assembly, root, log, signal: ending.signal };
+  watchSources(options as unknown as Parameters<typeof watchSources>[0]);
   await eventually(() => said.includes('Edits of the sources are served'), 60);
 });
 afterAll(() => {

@@ -28,7 +28,6 @@ const maySign = { Effect: 'Allow', Action: 'kms:Sign', Resource: key };
 const mayNotSign = { ...maySign, Effect: 'Deny' };
 const ofAccount = { Effect: 'Allow', Action: 'kms:*', Resource: '*', ...account };
 const patterns = { ...allow, Action: ['x', 'SQS:send*'], Resource: ['arn:x', '*:queu?'] };
-const service = { Principal: { Service: 'events.amazonaws.com' } };
 const via = { ...allow, Condition: { StringEquals: { 'kms:ViaService': 'secretsmanager' } } };
 const calledVia = (name: string) => ({ ...send, context: { 'kms:viaservice': name } });
 const unencrypted = { ...toAll(deny), Condition: { Bool: { 'aws:SecureTransport': false } } };
@@ -72,8 +71,9 @@ it.each<[what: string, policies: Policies, asked: Asked, outcome: string]>([
 it('a service invokes a function only for the resource that a permission names', () => {
   const { attachToResource, authorizeService } = createPermissions();
   const Condition = { ArnLike: { 'aws:SourceArn': functionArn('x') } };
-  const statement = { ...allow, ...service, Action: 'lambda:InvokeFunction', Condition };
-  attachToResource(queue, { Statement: statement }, 'Permission');
+  const Principal = { Service: 'events.amazonaws.com' };
+  const Statement = { ...allow, Principal, Action: 'lambda:InvokeFunction', Condition };
+  attachToResource(queue, { Statement }, 'Permission');
   const invokeFor = (name: string) => authorizeService('events.amazonaws.com', queue, functionArn(name));
   expect(invokeFor('x')).toBeUndefined();
   expect(invokeFor('y')).toContain(noResource);
