@@ -15,7 +15,7 @@ import { formatTable, type Harness, longRun } from '../long-run';
 import { Checks } from './checks';
 import { type Deletions, openDeletions, type Query } from './deletions';
 import { type Events, openEvents } from './events';
-import { type Fault, type FaultContext, faults, startKillable } from './faults';
+import { type Fault, faults, startKillable } from './faults';
 
 /** Deletions and events a second, in each environment. */
 const rate = 3;
@@ -51,17 +51,12 @@ void longRun<{ duration: number }>(command, async ({ duration: seconds }, harnes
 
   progress('With faults');
   const rows: Readonly<Record<string, string | number>>[] = [];
-  const context: FaultContext = {
-    databases: Object.values(local.postgres),
-    queuesPort: Number(new URL(local.endpoints.sqs ?? '').port),
-    failReceivers: (isFailing) => void eachTarget(({ events }) => events.failReceivers(isFailing)),
-  };
   const first = Math.floor(Math.random() * faults.length);
   for (const deadline = Date.now() + seconds * 500; Date.now() < deadline; ) {
     const fault = faults[(first + rows.length) % faults.length] as Fault;
-    if (fault.affectsDeletions) await eachTarget(({ deletions }) => deletions.disturb());
+    await eachTarget(({ deletions }) => deletions.disturb());
     const lasted = 1 + Math.random() * 7;
-    const end = fault.begin(context);
+    const end = fault.begin(Object.values(local.postgres));
     await sleep(lasted * 1_000, undefined, { signal }).finally(end);
     const recoveries = await eachTarget((target) => recover(target, fault.deliveriesWithin, signal));
     const [deletions, deliveries] = (['deletions', 'deliveries'] as const).map((what) =>

@@ -12,7 +12,6 @@ import { startHttpServer } from '../../support/http-server';
 import type { LocalEnvironment } from '../../support/local-environment';
 import type { Harness } from '../long-run';
 import type { Checks } from './checks';
-import { oneOf } from './deletions';
 
 /**
  * Visibility timeout in seconds, for messages of killed functions. The templates have six times the functions' timeouts, too
@@ -24,12 +23,6 @@ const patience = 300_000;
 
 const queues = ['Events', 'Delivery', 'Retry'];
 const deadLetters = ['EventsDeadLetter', 'DeliveryDeadLetter'];
-
-interface Receiver {
-  readonly verifier: Webhook;
-  /** By event. */
-  readonly arrivals: Map<string, { readonly deliveryId: string; isAccepted: boolean }>;
-}
 
 interface WalletEvent {
   readonly id: string;
@@ -46,17 +39,17 @@ function eventText({ id, organizationId, date }: WalletEvent): string {
 
 export type Events = Awaited<ReturnType<typeof openEvents>>;
 
-/** Events to two webhooks of an environment: the receiver of one can fail. */
+/** Events to a webhook of an environment. */
 export async function openEvents(
   local: LocalEnvironment,
   environment: string,
   organizationId: string,
   { checks, cleanup, signal }: Harness & { readonly checks: Checks },
 ) {
-  const receivers = new Map<string, Receiver>();
   const accepted: string[] = [];
+  /** The header `webhook-id` by event. */
+  const arrivals = new Map<string, string>();
   let sent = 0;
-  let isFailing = false;
 
   const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
   cleanup.add(() => sqs.destroy());
@@ -77,42 +70,27 @@ export async function openEvents(
   const server = await startHttpServer(async (request, response) => {
     // The function that sent it may have been killed.
     const body = await text(request).catch(() => undefined);
-    const receiver = receivers.get(request.url ?? '');
-    if (!receiver || body === undefined) return void response.destroy();
-    const arrival = verify(receiver, request.headers as Record<string, string>, body);
-    const canFail = isFailing && request.url === '/fickle';
-    const outcome = canFail ? oneOf([204, 429, 500, 'hang', 'reset'] as const) : 204;
-    if (outcome === 'reset') return void request.socket.resetAndDestroy();
-    if (outcome === 'hang' || response.destroyed) return;
-    if (outcome === 204 && arrival) arrival.isAccepted = true;
-    response.writeHead(outcome).end();
+    if (body === undefined) return void response.destroy();
+    verify(request.headers as Record<string, string>, body);
+    response.writeHead(204).end();
   });
   cleanup.add(() => server.stop());
+  const added = ['webhook', 'add', '--organization', organizationId, '--url', server.url];
+  const { secret } = await local.walletJson<{ secret: string }>(environment, ...added);
 
-  function verify({ verifier, arrivals }: Receiver, headers: Readonly<Record<string, string>>, body: string) {
+  function verify(headers: Readonly<Record<string, string>>, body: string): void {
     const check = 'requests are signed and unchanged, under one webhook-id for all attempts';
     try {
-      const event = verifier.verify(body, headers) as WalletEvent;
+      const event = new Webhook(secret).verify(body, headers) as WalletEvent;
       const deliveryId = headers['webhook-id'] ?? '';
-      const arrival = arrivals.get(event.id) ?? { deliveryId, isAccepted: false };
-      arrivals.set(event.id, arrival);
-      const isSame = body === eventText(event) && arrival.deliveryId === deliveryId;
-      checks.hold(check, isSame, `${deliveryId}, before ${arrival.deliveryId}: ${body}`);
-      return arrival;
+      const before = arrivals.get(event.id) ?? deliveryId;
+      arrivals.set(event.id, before);
+      const isSame = body === eventText(event) && before === deliveryId;
+      checks.hold(check, isSame, `${deliveryId}, before ${before}: ${body}`);
     } catch (error) {
       checks.hold(check, false, `${environment}: ${(error as Error).message}`);
-      return undefined;
     }
   }
-
-  for (const name of ['healthy', 'fickle']) {
-    const added = ['webhook', 'add', '--organization', organizationId, '--url', server.url + name];
-    const { secret } = await local.walletJson<{ secret: string }>(environment, ...added);
-    receivers.set(`/${name}`, { verifier: new Webhook(secret), arrivals: new Map() });
-  }
-
-  const hasArrived = (id: string): boolean =>
-    [...receivers.values()].every(({ arrivals }) => arrivals.get(id)?.isAccepted);
 
   return {
     /** Sends one event, with retries until the queue accepts it, as a reliable publisher does. @returns its id */
@@ -132,18 +110,15 @@ export async function openEvents(
         }
       }
     },
-    failReceivers(fail: boolean): void {
-      isFailing = fail;
-    },
-    hasArrived,
+    hasArrived: (id: string): boolean => arrivals.has(id),
     /** Waits until every accepted event has arrived and no message is left, and checks that. */
     async drain(): Promise<void> {
       const deadline = Date.now() + patience;
       const isDone = async () =>
-        accepted.every(hasArrived) &&
+        accepted.every((id) => arrivals.has(id)) &&
         (await Promise.all(queues.map(countMessages))).every((count) => count === 0);
       while (!(await isDone()) && Date.now() < deadline) await sleep(200, undefined, { signal });
-      for (const id of accepted) checks.hold('accepted events are delivered', hasArrived(id), id);
+      for (const id of accepted) checks.hold('accepted events are delivered', arrivals.has(id), id);
       for (const name of [...queues, ...deadLetters]) {
         const count = await countMessages(name);
         checks.hold('no message is left or refused', count === 0, `${environment}: ${count} on ${name}`);

@@ -19,7 +19,7 @@ export async function checkRequests(
   local: LocalEnvironment,
   { name, tokenIssuer }: Pick<Environment, 'name' | 'tokenIssuer'>,
   count: number,
-  { seed, signal }: { readonly seed?: number | undefined; readonly signal?: AbortSignal } = {},
+  { signal, ...seed }: { readonly seed?: number; readonly signal?: AbortSignal } = {},
 ): Promise<Readonly<Record<number, number>>> {
   const baseUrl = local.outputs(name).ApiBaseUrl ?? '';
   const tokens = await openTokenMaker(local, name, tokenIssuer);
@@ -49,9 +49,7 @@ export async function checkRequests(
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
   });
-  await fc.assert(property, {
-    ...{ numRuns: Math.ceil(count / width), endOnFailure: true, includeErrorInReport: true },
-    ...(seed !== undefined && { seed }),
-  });
+  const numRuns = Math.ceil(count / width);
+  await fc.assert(property, { numRuns, endOnFailure: true, includeErrorInReport: true, ...seed });
   return statuses;
 }

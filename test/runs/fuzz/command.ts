@@ -12,13 +12,13 @@ const command = new Command('npm run fuzz --')
   .option('--runs <number>', 'requests to send to each environment', number(1, 1_000_000), 10_000)
   .option('--seed <number>', 'repeat a run that failed', Number);
 
-void longRun<{ runs: number; seed?: number }>(command, async ({ runs, seed }, harness) => {
+void longRun<{ runs: number; seed?: number }>(command, async ({ runs, ...seed }, harness) => {
   const local = await startEnvironments(harness);
   const statuses: Record<string, object> = {};
   for (const environment of oneOfEachAccess) {
     const { name } = environment;
     harness.progress(`${runs} requests to ${name}`);
-    statuses[name] = await checkRequests(local, environment, runs, { seed, signal: harness.signal });
+    statuses[name] = await checkRequests(local, environment, runs, { ...seed, signal: harness.signal });
   }
   return { report: JSON.stringify(statuses), failed: false };
 });
