@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { readApi } from '../../../../local/aws/api-gateway/api';
-import { type Gateway, openGateway } from '../../../../local/aws/api-gateway/gateway';
+import { type Gateway, openApis, openGateway } from '../../../../local/aws/api-gateway/gateway';
 import { failed } from '../../../../local/aws/lambda/instance';
+import { Cleanup } from '../../../../local/cleanup';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read single fields of events and bodies
 type Json = any;
@@ -205,4 +206,19 @@ it.each<[message: string, changes: object]>([
   ['Root: the template $context.stage is', root({ Type: 'MOCK', IntegrationResponses: [mocked] })],
 ])('refuses a template with %s', (message, changes) => {
   expect(() => read(changes)).toThrow(message);
+});
+
+it("replaces an API's address at AWS, and its custom domain name, by the one on this machine", async () => {
+  const ofApi = { RestApiId: { Ref: 'Api' } };
+  const Resources = {
+    ...{ Api: resource('RestApi', {}), ...stage(ofApi) },
+    Domain: resource('DomainName', { DomainName: 'api.example.com' }),
+    Mapping: resource('BasePathMapping', { ...ofApi, DomainName: { Ref: 'Domain' } }),
+  };
+  const cleanup = new Cleanup();
+  const stack = { name: 'WalletEu', region: 'eu-central-1', template: { Resources } };
+  const { urls, localize } = await openApis(stack, () => 0, cleanup);
+  await cleanup.run();
+  const ofAws = 'https://WalletEu-Api.execute-api.eu-central-1.amazonaws.com/prod/x';
+  expect(localize([ofAws, 'https://api.example.com/x'])).toEqual([`${urls.prod}/x`, `${urls.prod}/x`]);
 });
