@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { warningOf } from '../../bin/node-version';
 import { environments } from '../../lib/environments';
@@ -79,6 +79,13 @@ it('ends with 1 on a failure, on an error that nothing catches, and if it cannot
   expect(uncaught.exitCode).toBe(1);
   expect(uncaught.said).toMatch(/error: TypeError: a bug\n +at .*\nerror: Cannot save\./s);
   expect(readdirSync(state())).not.toContain('lock');
+});
+
+it('says that its state folder was deleted, and creates none', async () => {
+  const { exitCode, said } = await startIdle(() => rmSync(state(), { recursive: true }));
+  expect(exitCode).toBe(1);
+  expect(said).toContain(`error: ${state()} was deleted while the environments ran`);
+  expect(existsSync(state())).toBe(false);
 });
 
 it('watches the sources with --watch, until it ends', async () => {

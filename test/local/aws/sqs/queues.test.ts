@@ -51,6 +51,22 @@ it('saves messages when it stops; those in flight are visible at the next start'
   expect(JSON.parse(readFileSync(file, 'utf8'))).toHaveLength(3);
 });
 
+it('saves every message that it accepted while it was stopping', async () => {
+  const file = join(folder(), 'messages.json');
+  const queue = await keep(file);
+  let accepted = 0;
+  const producer = (async () => {
+    for (;;) {
+      await queue.send('event');
+      accepted += 1;
+    }
+  })().catch(() => undefined);
+  await eventually(() => accepted > 20);
+  await queue.stop();
+  await producer;
+  expect(JSON.parse(readFileSync(file, 'utf8')).length).toBeGreaterThanOrEqual(accepted);
+});
+
 it('says where messages are that it cannot save', async () => {
   const queue = await keep(join(folder(), 'gone', 'messages.json'));
   await queue.send('precious');
