@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Command } from 'commander';
-import { type Harness, longRun, projectRoot, temporaryFolder } from '../runs/long-run';
+import { formatTable, type Harness, longRun, projectRoot, temporaryFolder } from '../runs/long-run';
 
 /** Of 100 changes, the suite must notice this many. */
 const goal = 97;
@@ -52,13 +52,25 @@ void longRun<{ only?: string }>(command, async ({ only = '' }, harness) => {
     const result = unnoticed.includes(one) ? 'UNNOTICED' : 'noticed';
     harness.progress(`${index + 1}/${chosen.length} ${result} ${describe(one)}`);
   }
-  const noticed = chosen.length - unnoticed.length;
+  const shareOf = (FOLDER: string, changes: readonly Change[]) => {
+    const noticed = changes.filter((one) => !unnoticed.includes(one)).length;
+    const SHARE = Math.floor((100 * noticed) / changes.length);
+    return { FOLDER, CHANGES: changes.length, NOTICED: noticed, SHARE: `${SHARE} %` };
+  };
+  const folders = [...new Set(chosen.map(({ folder }) => folder))];
+  const rows = folders.map((name) =>
+    shareOf(
+      name,
+      chosen.filter(({ folder }) => folder === name),
+    ),
+  );
   const report = [
-    `${noticed} of ${chosen.length} changes noticed`,
+    formatTable([...rows, shareOf('all', chosen)]),
     ...unnoticed.map((one) => `Unnoticed: ${describe(one)}`),
     ...lost.map((text) => `Not found once: ${text}`),
   ];
-  return { report: report.join('\n'), failed: lost.length > 0 || 100 * noticed < goal * chosen.length };
+  const isMissed = 100 * unnoticed.length > (100 - goal) * chosen.length;
+  return { report: report.join('\n'), failed: lost.length > 0 || isMissed };
 });
 
 const describe = ({ file, before, after }: Change) =>

@@ -83,7 +83,7 @@ export const deletion = (organization: Organization, token: string, userAction: 
   ] as const,
 });
 
-export const deletionPath = ({ userGroupId }: Organization) => `/auth/user-groups/${userGroupId}`;
+const deletionPath = ({ userGroupId }: Organization) => `/auth/user-groups/${userGroupId}`;
 
 /** Signs tokens with the private keys of a local environment, through its KMS; valid by default. */
 export async function openTokenMaker(local: LocalEnvironment, environment: string, iss: string) {

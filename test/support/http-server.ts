@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 
 /** An HTTP server on a free port of this machine. */
 export interface HttpServer {
@@ -25,23 +25,4 @@ export async function startHttpServer(listener: RequestListener): Promise<HttpSe
       await closed;
     },
   };
-}
-
-/** Below the ephemeral ports of Linux (32768 and up) and macOS (49152 and up), which most of the tests use. */
-const unusedPorts = { from: 10_000, to: 30_000 };
-
-/** A free port that no server gets by listening on port 0. */
-export async function unusedPort(): Promise<number> {
-  for (;;) {
-    const port = unusedPorts.from + Math.floor(Math.random() * (unusedPorts.to - unusedPorts.from));
-    const server = createTcpServer();
-    try {
-      await once(server.listen(port, '127.0.0.1'), 'listening');
-      server.close();
-      await once(server, 'close');
-      return port;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    }
-  }
 }
