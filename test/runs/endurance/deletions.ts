@@ -7,8 +7,7 @@ import type { Checks } from './checks';
 /** Rows of the environment's database, read by the superuser. */
 export type Query = <Row>(text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
 
-const oneOf = <T>(choices: readonly T[]): T =>
-  choices[Math.floor(Math.random() * choices.length)] as T;
+const oneOf = <T>(choices: readonly T[]): T => choices[Math.floor(Math.random() * choices.length)] as T;
 
 const replayed = '403 user_action_replayed';
 
@@ -53,7 +52,11 @@ export async function openDeletions(
 
   async function make(
     expected: readonly string[],
-    { groupId = groups.pop() as string | undefined, userActionId = randomUUID() as string, caller = callerId } = {},
+    {
+      groupId = groups.pop() as string | undefined,
+      userActionId = randomUUID() as string,
+      caller = callerId,
+    } = {},
   ): Promise<Unsent> {
     if (!groupId) throw new Error('No groups are left: too many deletions failed, or the run is too long.');
     const own = { ...organization, callerId: caller, userGroupId: groupId };
