@@ -27,8 +27,17 @@ export const responseTimeout = 15_000;
 /** Milliseconds after which an attempt is slow. The first lane ends it then. */
 export const slowAfter = 2_000;
 
-/** Maximum fraction by which a delay is shortened, to spread retries that failed together. */
+/**
+ * Maximum fraction by which a delay of the schedule is shortened, and one that the receiver asks for is lengthened, to spread
+ * retries that failed together.
+ */
 const jitter = 0.2;
+
+/**
+ * Milliseconds by which an attempt may miss its time in the schedule, to spread the retries of those who ask for exactly that
+ * time. The attempts together stay below the difference between the last one's time and 72 h: 37 minutes.
+ */
+const overrun = 90_000;
 
 /**
  * Decides what follows an attempt. A receiver may request a longer delay with `Retry-After`; attempts that the
@@ -61,9 +70,13 @@ export function nextStep(
 
   const [at, next, last] = [schedule[attempt - 1], schedule[attempt], schedule.at(-1)];
   if (at === undefined || next === undefined || last === undefined) return { outcome: 'given_up' };
-  const asked = result.answered ? Math.min(readRetryAfter(result.retryAfter, now), longestDelay) : 0;
-  const delay = Math.min(Math.max((next - at) * (1 - jitter * random), asked), last - at);
-  const reached = schedule.findIndex((time) => time - at >= delay);
+  const asked = result.answered
+    ? Math.min(readRetryAfter(result.retryAfter, now), longestDelay, last - at)
+    : 0;
+  const reached = schedule.findIndex((time, index) => index >= attempt && time - at >= asked);
+  const spread =
+    random * Math.min(jitter * asked, Math.max((schedule[reached] ?? last) - at - asked, overrun));
+  const delay = Math.max((next - at) * (1 - jitter * random), asked + spread);
   return { outcome: 'failed', retryInMs: Math.round(delay), attempt: reached + 1 };
 }
 
@@ -81,12 +94,17 @@ export function reasonOf(result: AttemptResult): AttemptReason {
   return status >= 500 ? 'server_error' : 'client_error';
 }
 
-/** Parses a `Retry-After` of seconds or a date into milliseconds (RFC 9110, section 10.2.3); 0 for anything else. */
+/**
+ * Parses a `Retry-After` of seconds or a date into milliseconds; 0 for anything else.
+ * https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
+ */
 function readRetryAfter(value: string | undefined, now: number): number {
-  if (value === undefined) return 0;
-  const text = value.trim();
-  if (/^\d{1,10}$/.test(text)) return Number(text) * 1_000;
+  const text = value?.trim() ?? '';
+  // The RFC has whole seconds; some servers send a fraction.
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text)) * 1_000;
   // Every HTTP date format starts with a day's name; `Date.parse` would read a bare number as a year.
-  const date = /^[A-Z][a-z]{2,8}[, ]/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!/^[a-z]{3,9}[, ]/i.test(text)) return 0;
+  // The format of C's `asctime` ends in the year; without a zone, `Date.parse` would take the machine's.
+  const date = Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text);
   return Number.isNaN(date) ? 0 : Math.max(0, date - now);
 }

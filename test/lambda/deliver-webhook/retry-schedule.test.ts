@@ -34,13 +34,40 @@ it.each([
 it.each([
   ['60', 60, 5],
   ['100000', 21_600, 14],
+  ['99999999999', 21_600, 14],
+  ['9'.repeat(400), 21_600, 14],
+  ['299.997', 300, 7],
+  [' 0060 ', 60, 5],
+  // The three formats of a date: https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7
   ['Fri, 20 Nov 2026 12:10:00 GMT', 600, 8],
-  ['Fri Nov 20 12:10:00 2026 GMT', 600, 8],
-  ['2030-01-01', 5, 2],
+  ['Friday, 20-Nov-26 12:10:00 GMT', 600, 8],
+  ['Fri Nov 20 12:10:00 2026', 600, 8],
+  ['Fri, 20 Nov 2026 13:10:00 +0100', 600, 8],
+  ['Fri, 31 Dec 9999 23:59:59 GMT', 21_600, 14],
+  // Ignored.
+  ...['Fri, 20 Nov 2026 11:00:00 GMT', '2030-01-01', '-60', '1e3', '60, 60', 'soon', 'Fri, soon'].map(
+    (text): [string, number, number] => [text, 5, 2],
+  ),
 ])('honours Retry-After of HTTP, up to 6 h: %j, %i s, attempt %i', (retryAfter, seconds, attempt) => {
   const next = { outcome: 'failed', retryInMs: seconds * 1_000, attempt };
   expect(step(answered(503, retryAfter), 1)).toEqual(next);
 });
+
+it.each([
+  [18_000, 1, 2_475],
+  // Exactly the time of the last attempt in the schedule.
+  [21_600, schedule.length - 1, 90],
+  [60, 1, 12],
+])(
+  'spreads 400 retries that Retry-After asks for in %i s, after attempt %i, over %i s from then',
+  (asked, attempt, over) => {
+    const date = new Date(now + asked * 1_000).toUTCString();
+    const delays = Array.from({ length: 400 }, (_, index) => step(answered(503, date), attempt, index / 399));
+    const seconds = delays.map((next) => (next.outcome === 'failed' ? next.retryInMs / 1_000 : Number.NaN));
+    expect([Math.min(...seconds), Math.max(...seconds)]).toEqual([asked, asked + over]);
+    expect(new Set(seconds).size).toBe(400);
+  },
+);
 
 it('makes the last attempt even if Retry-After is later, and gives up after it', () => {
   const last = schedule.length;
@@ -49,6 +76,12 @@ it('makes the last attempt even if Retry-After is later, and gives up after it',
 });
 
 it('ends within 72 h of the first attempt, for any jitter and Retry-After', () => {
+  function* latest() {
+    for (let attempt = 1; ; attempt++) {
+      const delay = ((schedule[attempt] ?? 0) - (schedule[attempt - 1] ?? 0)) / 1_000;
+      yield { random: 1, wait: Math.max(0, delay) };
+    }
+  }
   const turn = fc.record({ random: fc.double({ min: 0, max: 1, noNaN: true }), wait: fc.nat(8 * 3_600) });
   fc.assert(
     fc.property(fc.infiniteStream(turn), (turns) => {
@@ -63,5 +96,7 @@ it('ends within 72 h of the first attempt, for any jitter and Retry-After', () =
       expect(age).toBeGreaterThan(0.8 * 71 * hours);
       expect(age).toBeLessThan(72 * hours);
     }),
+    // The latest of all: each attempt is asked for at its very time, and spread the most.
+    { examples: [[fc.stream(latest())]] },
   );
 });
