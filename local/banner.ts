@@ -1,6 +1,6 @@
 import type { Seeded } from '../domain/operations';
 import { shellWord } from '../domain/shell';
-import { type Ports, receiverUrl } from './ports';
+import { type Ports, receiverUrl } from './shared/ports';
 import type { StateFolder } from './state/paths';
 
 interface BannerOptions extends Pick<StateFolder, 'logsDirectory' | 'outputsFile'> {

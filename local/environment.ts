@@ -12,11 +12,11 @@ import { startEventSources } from './aws/lambda/event-sources';
 import { failed, type Runtime } from './aws/lambda/instance';
 import type { LocalCertificate } from './aws/rds/certificate';
 import type { Services } from './aws/services';
-import type { Cleanup } from './cleanup';
-import { openLogs } from './logs';
 import { startPostgres } from './postgres/postgres';
 import { provideDatabaseFolder } from './restore';
-import { StartError } from './start-error';
+import type { Cleanup } from './shared/cleanup';
+import { openLogs } from './shared/logs';
+import { StartError } from './shared/start-error';
 import type { State } from './state/lock';
 
 /** What the environments of one start share. */

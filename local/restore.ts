@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Stack } from './assembly/manifest';
 import { openCluster } from './postgres/cluster';
-import { StartError } from './start-error';
+import { StartError } from './shared/start-error';
 import type { StateFolder } from './state/paths';
 
 /** Creates the empty cluster of a new state folder while the stacks are synthesized. */

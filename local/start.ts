@@ -4,9 +4,9 @@ import { type Authorize, createPermissions, type Decide, type Permissions } from
 import type { Runtime } from './aws/lambda/instance';
 import { localCertificate } from './aws/rds/certificate';
 import { startServices } from './aws/services';
-import { allSettledOrThrow, Cleanup } from './cleanup';
 import { type OpenedEnvironment, openEnvironment, type Shared, startEnvironment } from './environment';
-import { type Ports, portOf, receiverUrl, requireFreePorts } from './ports';
+import { allSettledOrThrow, Cleanup } from './shared/cleanup';
+import { type Ports, portOf, receiverUrl, requireFreePorts } from './shared/ports';
 import { writeJson } from './state/json';
 
 export interface LocalOptions extends Pick<Shared, 'state' | 'log'> {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { StartError } from '../start-error';
+import { StartError } from '../shared/start-error';
 
 /** The folder of `package.json`. */
 export const projectRoot = resolve(__dirname, '../..');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type LoopbackServer, startLoopbackServer } from './loopback-server';
+import { type LoopbackServer, startLoopbackServer } from '../shared/loopback-server';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

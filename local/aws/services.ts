@@ -1,5 +1,5 @@
 import { localReceiversVariable } from '../../domain/receiver-url';
-import { allSettledOrThrow, type Cleanup } from '../cleanup';
+import { allSettledOrThrow, type Cleanup } from '../shared/cleanup';
 import { startAwsServer } from './aws-server';
 import type { Authorize } from './iam/permissions';
 import { createKms } from './kms/kms';

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commandLine, isAlive } from '../processes';
+import { commandLine, isAlive } from '../shared/processes';
 import { clusterIn, openCluster, pathForPostgres, readPassword, superuser } from './cluster';
 import { chownTo, postgresEnvironment, postgresPrograms } from './programs';
 

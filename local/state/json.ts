@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { StartError } from '../start-error';
+import { StartError } from '../shared/start-error';
 
 /** Writes a file atomically into an existing folder: a deleted state folder stays deleted. Only the owner may read it. */
 export function writeText(file: string, text: string): void {

@@ -9,8 +9,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isAlive } from '../processes';
-import { StartError } from '../start-error';
+import { isAlive } from '../shared/processes';
+import { StartError } from '../shared/start-error';
 import { type StateFolder, stateFolder } from './paths';
 
 /** A state folder locked by this process. */

@@ -88,6 +88,12 @@ const rules: readonly Rule[] = [
     ],
   },
   {
+    title:
+      'folders of local do not import the files that put them together: move what they share to local/shared',
+    forbids: (path, { name }) => /^local\/\w+\//.test(path) && /^local\/[\w-]+$/.test(name),
+    breaches: [['local/aws/services.ts', "import { startLocal } from '../start';"]],
+  },
+  {
     title: 'the page stores nothing but the reader’s choices, and never parses text as markup',
     text: [
       (path) => path.startsWith('dashboard/'),

@@ -4,7 +4,7 @@ import {
   type LoopbackRequest,
   type LoopbackResponse,
   startLoopbackServer,
-} from '../../local/aws/loopback-server';
+} from '../../local/shared/loopback-server';
 import { first } from '../support/rows';
 import { readQuery, type ServiceReply, writeReply } from './query-protocol';
 

@@ -1,4 +1,4 @@
-import type { LoopbackResponse } from '../../local/aws/loopback-server';
+import type { LoopbackResponse } from '../../local/shared/loopback-server';
 
 // biome-ignore lint/suspicious/noExplicitAny: inputs and results of all services
 type Json = any;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isAlive } from '../../local/processes';
+import { isAlive } from '../../local/shared/processes';
 import { type HttpServer, startHttpServer } from '../support/http-server';
 import type { SharedInRun } from '../support/once-per-run';
 import { createCluster, startPostgres } from '../support/postgres';

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { endingSignals } from '../../cli/shell/interruption';
 import { columns } from '../../cli/shell/terminal';
 import { printable } from '../../domain/printable';
-import { Cleanup } from '../../local/cleanup';
+import { Cleanup } from '../../local/shared/cleanup';
 
 // Silences the SDK's warnings about future Node.js requirements.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';

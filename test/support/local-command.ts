@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { projectRoot } from '../../local/assembly/synthesis';
-import { commandLine } from '../../local/processes';
+import { commandLine } from '../../local/shared/processes';
 import { eventually } from './eventually';
 
 export type LocalCommand = ReturnType<typeof startLocalCommand>;

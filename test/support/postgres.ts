@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { clusterIn, openCluster, readPassword } from '../../local/postgres/cluster';
 import { removePostgres, startPostgres as startIn } from '../../local/postgres/postgres';
-import { isAlive } from '../../local/processes';
+import { isAlive } from '../../local/shared/processes';
 import { stateFolder } from '../../local/state/paths';
 import { eventually } from './eventually';
 import { childrenOf } from './local-command';

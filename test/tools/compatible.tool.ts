@@ -1,6 +1,6 @@
 import { chmodSync, cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { Cleanup } from '../../local/cleanup';
+import { Cleanup } from '../../local/shared/cleanup';
 import { runCompatibility } from '../runs/compatible/run';
 import { projectRoot, temporaryFolder } from '../runs/long-run';
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { physicalName, type Stack, type TemplateObject } from '../../assembly/manifest';
-import type { Cleanup } from '../../cleanup';
-import { hasOwnHost, type LoopbackServer, listen } from '../loopback-server';
+import type { Cleanup } from '../../shared/cleanup';
+import { hasOwnHost, type LoopbackServer, listen } from '../../shared/loopback-server';
 import type { Api, FindFunction } from './api';
 import { Fault, newContext, readRequest } from './request';
 import { createRespond, renderFault } from './respond';

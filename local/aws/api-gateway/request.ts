@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { unescape as decode } from 'node:querystring';
 import { LOCAL_ACCOUNT_ID } from '../../assembly/manifest';
-import { readBody } from '../loopback-server';
+import { readBody } from '../../shared/loopback-server';
 import type { Api, Method } from './api';
 
 /** An error of the gateway itself, rendered by the gateway response of its type. */

@@ -1,7 +1,7 @@
 import type { Stack } from '../../assembly/manifest';
-import type { Cleanup } from '../../cleanup';
-import type { Logs } from '../../logs';
 import type { Postgres } from '../../postgres/postgres';
+import type { Cleanup } from '../../shared/cleanup';
+import type { Logs } from '../../shared/logs';
 import type { EnvironmentFolder } from '../../state/paths';
 import type { Permissions } from '../iam/permissions';
 import type { Runtime } from '../lambda/instance';

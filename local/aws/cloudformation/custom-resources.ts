@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { arn, type TemplateObject } from '../../assembly/manifest';
-import { StartError } from '../../start-error';
+import { StartError } from '../../shared/start-error';
 import { readJson, writeJson } from '../../state/json';
 import type { LocalResource, ResourceRequest } from '../resource';
 import type { StackContext } from './context';

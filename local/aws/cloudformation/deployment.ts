@@ -1,6 +1,6 @@
 import { createResolver, references } from '../../assembly/intrinsics';
 import type { Stack } from '../../assembly/manifest';
-import { allSettledOrThrow } from '../../cleanup';
+import { allSettledOrThrow } from '../../shared/cleanup';
 import type { DeployedResource, LocalResource, ResourceRequest } from '../resource';
 
 /**

@@ -1,6 +1,6 @@
 import { arn, physicalName, resourceHash, type Stack } from '../../assembly/manifest';
-import type { Cleanup } from '../../cleanup';
-import type { Logs } from '../../logs';
+import type { Cleanup } from '../../shared/cleanup';
+import type { Logs } from '../../shared/logs';
 import type { Permissions } from '../iam/permissions';
 import { type LocalResource, placeholder, type ResourceRequest, type ResourceTypes } from '../resource';
 import { type LocalFunction, startFunction } from './function';

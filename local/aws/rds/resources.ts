@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { arn, resourceHash } from '../../assembly/manifest';
-import type { Cleanup } from '../../cleanup';
-import type { Logs } from '../../logs';
 import type { Postgres } from '../../postgres/postgres';
+import type { Cleanup } from '../../shared/cleanup';
+import type { Logs } from '../../shared/logs';
 import type { EnvironmentFolder } from '../../state/paths';
 import type { Permissions } from '../iam/permissions';
 import type { LocalResource, ResourceRequest, ResourceTypes, StackIdentity } from '../resource';

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message as SdkMessage } from '@aws-sdk/client-sqs';
 import { LOCAL_ACCOUNT_ID } from '../../assembly/manifest';
-import { allSettledOrThrow } from '../../cleanup';
+import { allSettledOrThrow } from '../../shared/cleanup';
+import { refuseForeign } from '../../shared/loopback-server';
 import { readJson, writeJson } from '../../state/json';
 import { type Authorize, accessKeyIdOf, allowEverything } from '../iam/permissions';
-import { refuseForeign } from '../loopback-server';
 
 export interface Queue {
   readonly url: string;

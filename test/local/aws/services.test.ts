@@ -7,7 +7,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { allowEverything } from '../../../local/aws/iam/permissions';
 import type { InvocationResult } from '../../../local/aws/lambda/instance';
 import { type Services, startServices } from '../../../local/aws/services';
-import { Cleanup } from '../../../local/cleanup';
+import { Cleanup } from '../../../local/shared/cleanup';
 import { localClient } from '../../support/aws-client';
 import { temporaryFolder } from '../../support/temporary-folder';
 

@@ -13,7 +13,7 @@ import {
   startPostgres,
 } from '../../../local/postgres/postgres';
 import { installedPackage, postgresPrograms } from '../../../local/postgres/programs';
-import { isAlive } from '../../../local/processes';
+import { isAlive } from '../../../local/shared/processes';
 import { eventually } from '../../support/eventually';
 import { copyNewCluster, killServer } from '../../support/postgres';
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { readApi } from '../../../../local/aws/api-gateway/api';
 import { type Gateway, openApis, openGateway } from '../../../../local/aws/api-gateway/gateway';
 import { failed } from '../../../../local/aws/lambda/instance';
-import { Cleanup } from '../../../../local/cleanup';
+import { Cleanup } from '../../../../local/shared/cleanup';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read single fields of events and bodies
 type Json = any;

@@ -6,7 +6,7 @@ import {
   startFunction,
 } from '../../../../local/aws/lambda/function';
 import { startProcess } from '../../../../local/aws/lambda/instance';
-import { isAlive } from '../../../../local/processes';
+import { isAlive } from '../../../../local/shared/processes';
 import { eventually } from '../../../support/eventually';
 import { startInProcess } from '../../../support/own-environments';
 import { temporaryFolder } from '../../../support/temporary-folder';

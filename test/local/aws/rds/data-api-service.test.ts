@@ -4,7 +4,7 @@ import {
   type ExecuteStatementCommandInput,
   RDSDataClient,
 } from '@aws-sdk/client-rds-data';
-import type { LoopbackServer } from '../../../../local/aws/loopback-server';
+import type { LoopbackServer } from '../../../../local/shared/loopback-server';
 import { localClient, startDataApi } from '../../../support/aws-client';
 import { eventually } from '../../../support/eventually';
 import { startPostgres, type TestPostgres } from '../../../support/postgres';

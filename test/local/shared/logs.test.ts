@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openLogs } from '../../local/logs';
-import { eventually } from '../support/eventually';
-import { temporaryFolder } from '../support/temporary-folder';
+import { openLogs } from '../../../local/shared/logs';
+import { eventually } from '../../support/eventually';
+import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
 const failure = '{"level":"ERROR","message":"Deletion failed","error":{"message":"no such role"}}';
