@@ -5,6 +5,7 @@ import { type Environment, stacksOf, type TableStack } from './environment/schem
 export {
   type AdoptedElasticIp,
   accessTokenLifetime,
+  checkThrottle,
   type Deprecation,
   type Environment,
   restoreSuffix,

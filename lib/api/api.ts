@@ -16,7 +16,7 @@ import { apiName, apiStage, deletionRoute } from '../../domain/objective';
 import { checkPath } from '../../domain/probe';
 import { decisionSeconds } from '../../lambda/authorize-request/variables';
 import { acknowledge } from '../checks/acknowledgements';
-import type { Environment } from '../environment/schema';
+import { checkThrottle, type Environment } from '../environment/schema';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import { addGatewayResponses, deprecationHeaders, staticValues } from './gateway-responses';
 import { regionalRestApi } from './regional-rest-api';
@@ -51,6 +51,7 @@ export class Api extends Construct {
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
     const { environment } = props;
+    const check = checkThrottle(environment);
     const { restApi, accessLog, url } = regionalRestApi(this, {
       environment,
       name: apiName(environment.name),
@@ -59,7 +60,10 @@ export class Api extends Construct {
       makesLogRole: true,
       methods: {
         [`${deletionRoute.path}/${deletionRoute.method}`]: { metricsEnabled: true },
-        [`${checkPath}/{webhookId}/POST`]: { throttlingRateLimit: 5, throttlingBurstLimit: 10 },
+        [`${checkPath}/{webhookId}/POST`]: {
+          throttlingRateLimit: check.requestsPerSecond,
+          throttlingBurstLimit: check.burst,
+        },
       },
     });
     this.restApi = restApi;
@@ -72,7 +76,11 @@ export class Api extends Construct {
     this.addUserGroupDeletion(props);
     this.addWebhookOrigins(props);
     this.addDeliveryCheck(props);
-    this.webAcl = new WebAcl(this, 'WebAcl', { environment, stage: restApi.deploymentStage });
+    this.webAcl = new WebAcl(this, 'WebAcl', {
+      environment,
+      stage: restApi.deploymentStage,
+      publishedAddresses: props.webhookOrigin.published,
+    });
   }
 
   private addUserGroupDeletion({ authorizeRequest, deleteUserGroup }: ApiProps): void {
@@ -99,7 +107,7 @@ export class Api extends Construct {
    */
   private addWebhookOrigins({ environment, webhookOrigin }: ApiProps): void {
     const { name, region, deprecation } = environment;
-    const { address, reserve } = webhookOrigin;
+    const { address, reserve, published } = webhookOrigin;
     const rest = {
       signatureHeaders,
       deprecated: deprecation !== undefined,
@@ -118,7 +126,7 @@ export class Api extends Construct {
       'Content-Type': 'application/json',
       // The addresses never change; clients see a deprecation within an hour.
       'Cache-Control': 'public, max-age=3600',
-      ETag: `"${[address, ...(reserve ? [reserve.address] : []), version].join('-')}"`,
+      ETag: `"${[...published, version].join('-')}"`,
       ...deprecationHeaders(deprecation),
     });
     const parameters = Object.entries(headers).map(

@@ -1,13 +1,16 @@
 import { ArnFormat, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
+import { CfnIPSet, CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
+import { checkPath } from '../../domain/probe';
 import type { Environment } from '../environment/schema';
 
 export interface WebAclProps {
   readonly environment: Environment;
   readonly stage: Stage;
+  /** The IPv4 addresses that webhooks come from. */
+  readonly publishedAddresses: readonly string[];
 }
 
 /** The firewall's dimension in the metrics of `AWS/WAFV2`: unique in an account and region. */
@@ -17,7 +20,7 @@ export const webAclMetricName = ({ name }: Environment): string => `wallet-${nam
 const SECRET_HEADERS = ['authorization', 'x-svc-useraction'];
 
 /**
- * The AWS managed rule groups, in the order of evaluation, after the rate rule. Rules that would block legitimate callers, or
+ * The AWS managed rule groups, in the order of evaluation, after the rate rules. Rules that would block legitimate callers, or
  * respond contrary to the API's contract, only count. The groups follow AWS's default version, so
  * that new signatures apply without a deployment.
  * https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-list.html
@@ -41,12 +44,17 @@ const MANAGED_RULE_GROUPS: Readonly<Record<string, readonly string[]>> = {
 export class WebAcl extends Construct {
   private readonly arn: string;
 
-  constructor(scope: Construct, id: string, { environment, stage }: WebAclProps) {
+  constructor(scope: Construct, id: string, { environment, stage, publishedAddresses }: WebAclProps) {
     super(scope, id);
+    const published = new CfnIPSet(this, 'Published', {
+      scope: 'REGIONAL',
+      ipAddressVersion: 'IPV4',
+      addresses: publishedAddresses.map((address) => `${address}/32`),
+    });
     const webAcl = new CfnWebACL(this, 'Resource', {
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
-      rules: [rateRule, ...managedRules],
+      rules: [rateRule, checkRule(published.attrArn), ...managedRules],
       visibilityConfig: visibility(webAclMetricName(environment)),
       dataProtectionConfig: {
         dataProtections: [
@@ -112,10 +120,54 @@ const rateRule: CfnWebACL.RuleProperty = {
   visibilityConfig: visibility('RequestsPerAddress'),
 };
 
+/**
+ * Blocks an address, other than the published ones, that sends more than ten requests a minute to the environment's own receiver, the
+ * least that AWS WAF can count: nobody can use up the throttle of its method, and a genuine probe from another address gets there. The
+ * path begins with the stage. Once it is decoded first, as `/%63heck`, once last: normalized, a decoded `/check/..%2F` is gone.
+ * https://docs.aws.amazon.com/waf/latest/developerguide/waf-rule-statement-type-rate-based-high-level-settings.html
+ */
+const checkRule = (publishedArn: string): CfnWebACL.RuleProperty => ({
+  name: 'CheckRequestsPerAddress',
+  priority: 1,
+  action: { block: {} },
+  statement: {
+    rateBasedStatement: {
+      limit: 10,
+      aggregateKeyType: 'IP',
+      evaluationWindowSec: 60,
+      scopeDownStatement: {
+        andStatement: {
+          statements: [
+            {
+              orStatement: {
+                statements: [
+                  isForCheck('URL_DECODE', 'NORMALIZE_PATH'),
+                  isForCheck('NORMALIZE_PATH', 'URL_DECODE'),
+                ],
+              },
+            },
+            { notStatement: { statement: { ipSetReferenceStatement: { arn: publishedArn } } } },
+          ],
+        },
+      },
+    },
+  },
+  visibilityConfig: visibility('CheckRequestsPerAddress'),
+});
+
+const isForCheck = (...transformations: readonly string[]): CfnWebACL.StatementProperty => ({
+  byteMatchStatement: {
+    fieldToMatch: { uriPath: {} },
+    textTransformations: transformations.map((type, priority) => ({ type, priority })),
+    positionalConstraint: 'CONTAINS',
+    searchString: `${checkPath}/`,
+  },
+});
+
 const managedRules = Object.entries(MANAGED_RULE_GROUPS).map(
   ([name, counted], index): CfnWebACL.RuleProperty => ({
     name,
-    priority: index + 1,
+    priority: index + 2,
     overrideAction: { none: {} },
     statement: {
       managedRuleGroupStatement: {

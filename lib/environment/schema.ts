@@ -234,6 +234,15 @@ export type RestoreSource = v.InferOutput<typeof restoreFrom>;
 export const accessTokenLifetime = ({ accessTokenMinutes }: Environment): number =>
   accessTokenMinutes === undefined ? defaultLifetimeSeconds : accessTokenMinutes * 60;
 
+/**
+ * Of the environment's own receiver: a quarter of the row's, so that what strangers send there leaves most functions to deletions.
+ * `preflight` wants both bursts.
+ */
+export const checkThrottle = ({ throttle }: Environment): Environment['throttle'] => ({
+  requestsPerSecond: throttle.requestsPerSecond / 4,
+  burst: Math.ceil(throttle.burst / 4),
+});
+
 /** How many days air-gapped backups are kept. Undefined without them. */
 export const airGappedRetentionDays = (row: Environment): number | undefined =>
   row.serviceLevelAgreement ? (row.airGappedBackups?.retentionDays ?? 35) : undefined;

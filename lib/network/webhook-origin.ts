@@ -28,6 +28,8 @@ export class WebhookOrigin extends Construct {
   readonly address: string;
   /** Published with the address. `isInUse` while the gateway, if there is one, has the reserve. @default - none */
   readonly reserve: (AdoptedElasticIp & { readonly isInUse: CfnCondition }) | undefined;
+  /** The addresses that receivers allow: the address, then the reserve. */
+  readonly published: readonly string[];
   /** True while a gateway has the address. Otherwise webhook consumers are disabled. */
   readonly isAttached: CfnCondition;
   /** Refer to it only under the condition `isAttached`. */
@@ -46,6 +48,7 @@ export class WebhookOrigin extends Construct {
     const elasticIp = environment.adoptedElasticIp ?? this.createElasticIp(environment, 'ElasticIp');
     this.address = elasticIp.address;
     this.reserve = this.addReserve(environment);
+    this.published = [this.address, ...(this.reserve ? [this.reserve.address] : [])];
     const gateway = new ec2.CfnNatGateway(this, 'Gateway', {
       allocationId: this.reserve
         ? Fn.conditionIf(

@@ -18,7 +18,6 @@ export interface DeliveryCheckProps {
 /** The function behind the environment's own receiver: no VPC, no database, one key. */
 export class DeliveryCheck extends HandlerFunction {
   constructor(scope: Construct, id: string, { environment, webhookOrigin, secretsKey }: DeliveryCheckProps) {
-    const { address, reserve } = webhookOrigin;
     super(scope, id, {
       useCase: 'check-delivery',
       description: "Checks deliveries to the environment's own receiver",
@@ -26,7 +25,7 @@ export class DeliveryCheck extends HandlerFunction {
       variables,
       environment: {
         ENVIRONMENT: environment.name,
-        PUBLISHED_ADDRESSES: Fn.join(',', [address, ...(reserve ? [reserve.address] : [])]),
+        PUBLISHED_ADDRESSES: Fn.join(',', [...webhookOrigin.published]),
         WEBHOOK_SECRETS_KEY_ID: secretsKey.keyArn,
         RESPONSE_HEADERS: JSON.stringify(deprecationHeaders(environment.deprecation)),
       },

@@ -1,8 +1,12 @@
+import { posix } from 'node:path';
 import { deprecationHeaders } from '../../lib/api/gateway-responses';
 import type { DomainNames } from '../../lib/environment/schema';
 import { apiOf, textOf } from '../support/region-api';
 import { first, withEveryOption, withOtherOptions } from '../support/rows';
 import { type StackTemplate, stackOf } from '../support/stacks';
+
+// biome-ignore lint/suspicious/noExplicitAny: a template has no types
+type Json = any;
 
 const row = withEveryOption(first);
 const [plain, zoned, certified] = [stackOf(first), stackOf(row), stackOf(withOtherOptions)];
@@ -16,7 +20,10 @@ describe('the API', () => {
       { HttpMethod: 'DELETE', ResourcePath: '/~1auth~1user-groups~1{userGroupId}', MetricsEnabled: true },
       {
         ResourcePath: '/~1webhook-origins~1check~1{webhookId}',
-        ...{ ThrottlingRateLimit: 5, ThrottlingBurstLimit: 10 },
+        ...{
+          ThrottlingRateLimit: first.throttle.requestsPerSecond / 4,
+          ThrottlingBurstLimit: first.throttle.burst / 4,
+        },
       },
     ]);
     expect(settings.filter(({ MetricsEnabled }) => MetricsEnabled)).toHaveLength(1);
@@ -124,6 +131,51 @@ it('the firewall protects every stage, and redacts credentials in samples and in
   // WAF refuses other names.
   const { LogGroupName } = plain.named('AWS::Logs::LogGroup', 'ApiWebAclLog').Properties;
   expect(textOf(LogGroupName)).toMatch(/^aws-waf-logs-/);
+});
+
+const { Rules } = zoned.only('AWS::WAFv2::WebACL').Properties;
+const { Statement } = Rules.find(({ Name }: Json) => Name === 'CheckRequestsPerAddress');
+const transform: Readonly<Record<string, (path: string) => string>> = {
+  URL_DECODE: (path) => decodeURIComponent(path),
+  NORMALIZE_PATH: posix.normalize,
+};
+const isIn = (
+  { AndStatement, OrStatement, NotStatement, ...leaf }: Json,
+  path: string,
+  source: string,
+): boolean => {
+  if (AndStatement) return AndStatement.Statements.every((each: Json) => isIn(each, path, source));
+  if (OrStatement) return OrStatement.Statements.some((each: Json) => isIn(each, path, source));
+  if (NotStatement) return !isIn(NotStatement.Statement, path, source);
+  if (leaf.IPSetReferenceStatement) {
+    const [id] = leaf.IPSetReferenceStatement.Arn['Fn::GetAtt'];
+    return zoned.get(id).Properties.Addresses.map(textOf).includes(`${source}/32`);
+  }
+  const { SearchString, TextTransformations } = leaf.ByteMatchStatement;
+  const ordered = [...TextTransformations].sort((one, other) => one.Priority - other.Priority);
+  const seen = ordered.reduce((text: string, { Type }: Json) => transform[Type]?.(text) ?? '', path);
+  return seen.includes(SearchString);
+};
+
+it.each([
+  [true, '/api/webhook-origins/check/wh-probe-00000-0000000000000000'],
+  [true, '/webhook-origins/check/x'],
+  [true, '/api//webhook-origins/./check//x'],
+  [true, '/api/x/../webhook-origins/check/x'],
+  [true, '/api/webhook-origins/%63heck/x'],
+  [true, '/api/%77ebhook-origins%2Fcheck%2Fx'],
+  [true, '/api/webhook-origins/check/..%2F..%2Fx'],
+  [true, '/api/webhook-origins/check/%2E%2E%2Fx'],
+  [false, '/api/webhook-origins'],
+  [false, '/api/auth/user-groups/ug-00000-00000-00000000000000'],
+])('the firewall counts strangers at the own receiver: %s for %s', (expected, path) => {
+  const { ScopeDownStatement, ...limit } = Statement.RateBasedStatement;
+  expect(limit).toEqual({ Limit: 10, AggregateKeyType: 'IP', EvaluationWindowSec: 60 });
+  const published = ['WebhookOriginElasticIp', 'WebhookOriginReserveElasticIp'].map(
+    (id) => `{${id}.PublicIp}`,
+  );
+  const counted = ['198.51.100.1', ...published].map((source) => isIn(ScopeDownStatement, path, source));
+  expect(counted).toEqual([expected, false, false]);
 });
 
 describe.each<[string, StackTemplate, DomainNames]>([

@@ -204,6 +204,7 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
       ...{ AuthorizerResultTtlInSeconds: 60, IdentitySource: 'method.request.header.Authorization' },
     },
   },
+  'docs/decisions/probe.md: ten requests a minute': { 'WAFv2::IPSet Api': { Scope: 'REGIONAL' } },
   'docs/runbook/alarms.md: more than 2,000 requests in five minutes': {
     'WAFv2::WebACL Api': {
       ...{ Scope: 'REGIONAL', DefaultAction: { Allow: {} } },
@@ -213,6 +214,10 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
           Statement: {
             RateBasedStatement: { Limit: 2_000, AggregateKeyType: 'IP', EvaluationWindowSec: 300 },
           },
+        },
+        {
+          ...{ Name: 'CheckRequestsPerAddress', Action: { Block: {} } },
+          Statement: { RateBasedStatement: { Limit: 10, AggregateKeyType: 'IP', EvaluationWindowSec: 60 } },
         },
         managed('AWSManagedRulesAmazonIpReputationList'),
         managed('AWSManagedRulesKnownBadInputsRuleSet'),
@@ -261,7 +266,7 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
 
 /** Types that hold state, face the internet, or bound what happens: each of their resources has one row above. */
 const guarded =
-  /^AWS::(EC2::(EIP|NatGateway|InternetGateway|FlowLog|VPCEndpoint|VPNGateway|EgressOnlyInternetGateway)|RDS::\w+|SecretsManager::Secret|KMS::Key|SQS::Queue|S3::Bucket|DynamoDB::\w+|Backup::\w+|Lambda::(Function|Url|EventSourceMapping)|ApiGateway::(RestApi|Stage|Authorizer)|WAFv2::(WebACL|LoggingConfiguration)|Logs::LogGroup|Events::Rule)$|^Custom::SigningKeySet$/;
+  /^AWS::(EC2::(EIP|NatGateway|InternetGateway|FlowLog|VPCEndpoint|VPNGateway|EgressOnlyInternetGateway)|RDS::\w+|SecretsManager::Secret|KMS::Key|SQS::Queue|S3::Bucket|DynamoDB::\w+|Backup::\w+|Lambda::(Function|Url|EventSourceMapping)|ApiGateway::(RestApi|Stage|Authorizer)|WAFv2::(WebACL|IPSet|LoggingConfiguration)|Logs::LogGroup|Events::Rule)$|^Custom::SigningKeySet$/;
 
 const stacks = Object.entries(synthesizeEveryStack());
 const nameOf = ({ Type, logicalId }: Resource) => `${Type.replace(/^(AWS|Custom)::/, '')} ${logicalId}`;

@@ -1,6 +1,7 @@
 import { EC2 } from '@aws-sdk/client-ec2';
 import { Lambda } from '@aws-sdk/client-lambda';
 import { ServiceQuotas } from '@aws-sdk/client-service-quotas';
+import { checkThrottle } from '../../../lib/environments';
 import { ask, clientSettings, unlessRefused } from '../../shell/aws';
 import { type Check, type Context, existing, failed, planned } from './check';
 
@@ -12,14 +13,15 @@ export const quotaChecks: readonly Check[] = [
     // A new account may have 10 instead of 1,000: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html,
     // https://github.com/aws-samples/aws-secure-environment-accelerator/issues/1002
     id: 'lambda-concurrency',
-    async ask({ environment: { throttle }, stack }) {
+    async ask({ environment, stack }) {
       if (planned(stack, 'AWS::ApiGateway::Stage').length === 0) return 'the stack has no API';
       const { region } = stack;
       const { AccountLimit } = await ask(new Lambda(clientSettings(region)), 'getAccountSettings', {});
       const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0 } = AccountLimit ?? {};
-      const found = `${free} of ${all} executions unreserved, the burst limit is ${throttle.burst}`;
-      if (free >= throttle.burst) return found;
-      const wanted = Math.max(usualConcurrency, all - free + throttle.burst);
+      const burst = environment.throttle.burst + checkThrottle(environment).burst;
+      const found = `${free} of ${all} executions unreserved, the bursts of API and check are ${burst}`;
+      if (free >= burst) return found;
+      const wanted = Math.max(usualConcurrency, all - free + burst);
       return failed(found, increase('lambda', 'L-B99A9384', wanted, region));
     },
   },

@@ -63,6 +63,7 @@ const reviewedProperties: Readonly<Record<string, string>> = {
   'AWS::SNS::Subscription': 'Endpoint Protocol TopicArn',
   'AWS::SNS::Topic': 'DisplayName KmsMasterKeyId Tags',
   'AWS::SecretsManager::Secret': 'Description GenerateSecretString KmsKeyId Tags',
+  'AWS::WAFv2::IPSet': 'Addresses IPAddressVersion Scope Tags',
   'AWS::WAFv2::WebACL': 'DataProtectionConfig DefaultAction Rules Scope Tags VisibilityConfig',
   // Their code is in this repository, or the CDK's and reviewed.
   'Custom::SchemaMigration': 'ContentHash ServiceTimeout ServiceToken',
@@ -171,6 +172,7 @@ const allowed: Readonly<Record<string, Readonly<Record<string, Accepts>>>> = {
     Endpoint: staysInRegion,
     TopicArn: staysInRegion,
   },
+  'AWS::WAFv2::IPSet': { Scope: isOneOf('REGIONAL') },
   'AWS::WAFv2::WebACL': { Scope: isOneOf('REGIONAL') },
 };
 

@@ -117,8 +117,11 @@ function readResponse(resource: DeployedResource, response: TemplateObject) {
 function readThrottles(stage: DeployedResource | undefined) {
   const settings: readonly TemplateObject[] = stage?.properties.MethodSettings ?? [];
   const named = new Map(
-    // In a path, ~1 stands for a slash.
-    settings.map((each) => [`${each.HttpMethod} ${each.ResourcePath.replaceAll('~1', '/')}`, each]),
+    // `/~1groups~1{id}`: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-apigateway-stage-methodsetting.html
+    settings.map((each) => {
+      const path = each.ResourcePath.replace(/^\/~1/, '/').replaceAll('~1', '/');
+      return [`${each.HttpMethod} ${path}`, each];
+    }),
   );
   return ({ httpMethod, path }: { readonly httpMethod: string; readonly path: string }) => {
     const { ThrottlingRateLimit, ThrottlingBurstLimit } =

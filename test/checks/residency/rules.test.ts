@@ -97,6 +97,7 @@ it.each<[rule: string, type: string, path: string, value: unknown, within?: stri
   ['value-not-allowed', 'AWS::SNS::Subscription', 'Protocol', 'https'],
   ['value-not-allowed', 'AWS::SNS::Subscription', 'Endpoint', elsewhere],
   ['value-not-allowed', 'AWS::SNS::Subscription', 'TopicArn', elsewhere],
+  ['value-not-allowed', 'AWS::WAFv2::IPSet', 'Scope', 'CLOUDFRONT'],
   ['value-not-allowed', 'AWS::WAFv2::WebACL', 'Scope', 'CLOUDFRONT'],
 
   // A region outside the list.

@@ -92,7 +92,7 @@ const used = (addresses: number, vpcs: number): Replies => ({
 
 /** An account in which everything is ready for a first deployment, with no more than that needs. */
 const ready: Replies = {
-  ...{ ...withoutStacks, ...zonesAre('abc'), ...offering('ab'), ...concurrency(400) },
+  ...{ ...withoutStacks, ...zonesAre('abc'), ...offering('ab'), ...concurrency(500) },
   ...{ ...planIs('PAID'), ...used(4, 4), ...regionIs('ENABLED_BY_DEFAULT'), ...bootstrapped('6') },
   ...backupOf({ Aurora: true }),
   // The quota of VPCs has no applied value.
@@ -164,7 +164,7 @@ it.each<[expected: string, text: string, Environment, Replies]>([
   ['warning guardrails', 'docs/guardrails.md', plain, zonesAre('abc', refusal('DryRunOperation'))],
   ['warning guardrails', 'us-east-1', plain, zonesAre('abc', refusal('UnauthorizedOperation'))],
   ['failed account-plan', 'upgrade-account-plan --account', plain, planIs('FREE')],
-  ['failed lambda-concurrency', '--desired-value 1000 --', plain, concurrency(399)],
+  ['failed lambda-concurrency', '--desired-value 1000 --', plain, concurrency(499)],
   ['warning backup-opt-in', 'update-region-settings --resource', plain, backupOf({ Aurora: false })],
   ['failed elastic-ips', 'L-0263D0A3 --desired-value 6 --', plain, used(5, 1)],
   ['failed vpcs', '5 of 5 used, the deployment adds 1. Request', plain, used(0, 5)],

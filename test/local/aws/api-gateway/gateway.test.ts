@@ -98,7 +98,7 @@ it.each([
 it("throttles each method by a token bucket with rate and burst, its own or the stage's", async () => {
   let now = 0;
   const all = { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 20, ThrottlingBurstLimit: 30 };
-  const one = { HttpMethod: 'GET', ResourcePath: '/groups~1{id}' };
+  const one = { HttpMethod: 'GET', ResourcePath: '/~1groups~1{id}' };
   const MethodSettings = [{ ...one, ThrottlingRateLimit: 2, ThrottlingBurstLimit: 3 }, all];
   const { send } = await start(undefined, { changes: stage({ MethodSettings }), clock: () => now });
   async function expectStatuses(path: string, ...statuses: number[]) {
