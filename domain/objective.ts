@@ -1,10 +1,9 @@
+import { functionMetric } from './metrics';
 import { probeMinutes } from './probe';
+import { apiName, apiStage, routes } from './routes';
 
-/** The route whose responses the objective of the API counts, and the API's names in its metrics. */
-export const deletionRoute = { method: 'DELETE', path: '/auth/user-groups/{userGroupId}' } as const;
-export const apiName = (environment: string): string => `wallet-${environment}`;
-/** Of the API: its paths have no version. */
-export const apiStage = 'api';
+/** Its responses are what the objective of the API counts. */
+const { method, path } = routes.deleteUserGroup;
 
 /**
  * What the objective is measured by, as sums, in CloudWatch. `errors` are 5xx, of the authorizer and of API Gateway too.
@@ -17,18 +16,14 @@ export function objectiveMetrics(environment: string) {
     dimensions: {
       ApiName: apiName(environment),
       Stage: apiStage,
-      Method: deletionRoute.method,
-      Resource: deletionRoute.path,
+      Method: method,
+      Resource: path,
     },
   });
   return {
     requests: deletions('Count'),
     errors: deletions('5XXError'),
-    verified: {
-      namespace: 'WalletWebhooks',
-      metricName: 'Verified',
-      dimensions: { service: 'check-delivery', environment },
-    },
+    verified: functionMetric('check-delivery', environment, 'Verified'),
   };
 }
 

@@ -14,8 +14,5 @@ export const probeMinutes = 5;
 /** Milliseconds after which a probe proves nothing: it is refused, and attempts of its delivery end. */
 export const longestProbeAge = 120_000;
 
-/** The path of the environment's own receiver in its API; it answers 204 to a valid delivery from a published address. */
-export const checkPath = '/webhook-origins/check';
-
 /** The secret's version of every webhook to the environment's own receiver. */
 export const checkedSecretVersion = 1;

@@ -8,8 +8,8 @@ export interface SignedContent {
   readonly body: string;
 }
 
-/** The headers that carry the signature, all with the same value: a receiver verifies the one that it supports. */
-export const signatureHeaders = ['webhook-signature', 'x-svc-webhook-signature', 'svc-signature'] as const;
+/** The headers that carry the signature, all with the same value: the name in Standard Webhooks, then the two of the specification. */
+export const signatureHeaders = ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'] as const;
 
 /** The value of the signature headers: one `v1,<base64>` per secret, newest first, separated by spaces. */
 export function sign({ id, timestamp, body }: SignedContent, secrets: readonly Uint8Array[]): string {

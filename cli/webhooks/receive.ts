@@ -60,7 +60,7 @@ async function receive({ respond, json, port, ...options }: ReceiveOptions, term
     const answered = respond ?? (verified ? 204 : 401);
     const { id: eventId = null, kind = null } = readFields(body);
     const deliveryId = headers['webhook-id'] ?? null;
-    const shown = ['webhook-id', 'webhook-timestamp', ...signatureHeaders];
+    const shown = ['webhook-id', 'webhook-timestamp', ...signatureNames];
     const report = {
       /** When it arrived: ISO 8601, UTC. */
       date: new Date().toISOString(),
@@ -153,12 +153,15 @@ async function startReceiver(port: number, answer: (arrival: ReceivedRequest) =>
   };
 }
 
+/** As Node.js names them in requests. */
+const signatureNames = signatureHeaders.map((name) => name.toLowerCase());
+
 /** Verifies with the library of Standard Webhooks, under each signature header. @returns the reason if invalid */
 function verify(
   { headers, body }: Pick<ReceivedRequest, 'headers' | 'body'>,
   secret: string,
 ): string | undefined {
-  for (const name of signatureHeaders) {
+  for (const name of signatureNames) {
     const standard = {
       'webhook-id': String(headers['webhook-id'] ?? ''),
       'webhook-timestamp': String(headers['webhook-timestamp'] ?? ''),

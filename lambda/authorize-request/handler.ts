@@ -1,11 +1,12 @@
 import type { Jwks } from 'aws-jwt-verify/jwk';
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { fail, ok, type Result } from '../../domain/result';
+import { tokenDetails } from '../../domain/routes';
 import { accessToken, type Caller, readCaller } from '../../domain/tokens';
 import { bind } from '../shared/bind';
 import { createLog, logCodes } from '../shared/log';
 import { readVariables } from '../shared/variables';
-import { createJwtVerifier, type TokenRefused, tokenDetails } from '../shared/verify-jwt';
+import { createJwtVerifier, type TokenRefused } from '../shared/verify-jwt';
 import { decisionSeconds, defaultLifetimeSeconds, variables } from './variables';
 
 export function createDependencies() {

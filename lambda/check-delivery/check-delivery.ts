@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { isId } from '../../domain/ids';
 import { checkedSecretVersion, longestProbeAge, probe } from '../../domain/probe';
 import { ok, type Result } from '../../domain/result';
+import type { ProblemCode } from '../../domain/routes';
 import { sign } from '../../domain/signature';
 import { parseObject } from '../../domain/strict-json';
 import { type Refusal, refuse } from '../shared/http';
@@ -26,6 +27,9 @@ export interface CheckPorts {
   readonly now: () => number;
 }
 
+/** Milliseconds since the event was sent, or why the delivery is refused. */
+export type Checked = Result<number, Refusal<ProblemCode<'checkDelivery'>>>;
+
 /** Milliseconds by which the signed time may differ from ours, as Standard Webhooks recommends. */
 const tolerance = 5 * 60_000;
 
@@ -35,13 +39,11 @@ const tolerance = 5 * 60_000;
  * For the probe the source comes last, so that `source_not_published` means a genuine, fresh delivery from another
  * address. Its secret is derived once and kept. For any other webhook the source comes first: a stranger causes no
  * call of KMS. Each refusal has a status of its own: a sender stores nothing else of a response.
- *
- * @returns milliseconds since the event was sent
  */
 export async function checkDelivery(
   delivery: ReceivedDelivery,
   { publishedAddresses, secrets, now }: CheckPorts,
-): Promise<Result<number, Refusal>> {
+): Promise<Checked> {
   const { webhookId, body, source } = delivery;
   const isProbe = webhookId === probe.webhookId;
   const isPublished = publishedAddresses.includes(source);

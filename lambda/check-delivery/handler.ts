@@ -1,19 +1,24 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { KMSClient } from '@aws-sdk/client-kms';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { type Measured, type MetricName, metricNamespace } from '../../domain/metrics';
 import { probe } from '../../domain/probe';
-import { ok, type Result } from '../../domain/result';
+import { ok } from '../../domain/result';
 import { signatureHeaders } from '../../domain/signature';
 import { bind } from '../shared/bind';
-import { type Refusal, readHeader, respond } from '../shared/http';
-import { createLog, logCodes } from '../shared/log';
+import { readHeader, respond } from '../shared/http';
+import { createLog } from '../shared/log';
 import { readVariables } from '../shared/variables';
 import { createWebhookSecrets } from '../shared/webhook-secrets';
-import { type CheckPorts, checkDelivery } from './check-delivery';
-import { type CheckMetric, checkMetrics, variables } from './variables';
+import { type Checked, type CheckPorts, checkDelivery } from './check-delivery';
+import { variables } from './variables';
 
 export const createMetrics = (environment: string) =>
-  new Metrics({ ...checkMetrics, defaultDimensions: { environment } });
+  new Metrics({
+    namespace: metricNamespace,
+    serviceName: 'check-delivery' satisfies Measured,
+    defaultDimensions: { environment },
+  });
 
 export function createDependencies() {
   const { ENVIRONMENT, PUBLISHED_ADDRESSES, WEBHOOK_SECRETS_KEY_ID, RESPONSE_HEADERS } = readVariables(
@@ -37,10 +42,9 @@ export type Dependencies = ReturnType<typeof createDependencies>;
 
 /** `POST /webhook-origins/check/{webhookId}`, as `lib/openapi.yaml` describes it. */
 export const createHandler = ({ ports, metrics, log, responseHeaders }: Dependencies) => {
-  const { checkCompleted: completed, checkRefused: refused, checkFailed: failed } = logCodes;
-  const route = { log, responseHeaders, title: 'Check', logCodes: { completed, refused, failed } };
+  const responding = { operation: 'checkDelivery', log, responseHeaders } as const;
   return (event: APIGatewayProxyEvent) =>
-    respond(event, route, async () => {
+    respond(event, responding, async () => {
       const webhookId = event.pathParameters?.webhookId ?? '';
       const named = (name: string) => readHeader(event, name).at(-1);
       const checked = await checkDelivery(
@@ -51,7 +55,7 @@ export const createHandler = ({ ports, metrics, log, responseHeaders }: Dependen
           source: event.requestContext.identity.sourceIp,
           id: named('webhook-id'),
           timestamp: named('webhook-timestamp'),
-          signatures: signatureHeaders.map(named),
+          signatures: signatureHeaders.map((name) => named(name.toLowerCase())),
           body: event.body ?? '',
         },
         ports,
@@ -61,8 +65,8 @@ export const createHandler = ({ ports, metrics, log, responseHeaders }: Dependen
     });
 
   /** Alarms read these. */
-  function count(checked: Result<number, Refusal>): void {
-    const add = (name: CheckMetric, unit: 'Count' | 'Milliseconds', value: number) =>
+  function count(checked: Checked): void {
+    const add = (name: MetricName<'check-delivery'>, unit: 'Count' | 'Milliseconds', value: number) =>
       metrics.addMetric(name, unit, value);
     if (checked.ok) {
       add('Verified', 'Count', 1);

@@ -9,12 +9,3 @@ export const variables = [
   'WEBHOOK_SECRETS_KEY_ID',
   'RESPONSE_HEADERS',
 ] as const;
-
-/** Of the function's metrics, for alarms. `serviceName` is the value of the dimension `service`, beside `environment`. */
-export const checkMetrics = { namespace: 'WalletWebhooks', serviceName: 'check-delivery' } as const;
-
-/**
- * Of the probe's deliveries alone: `Verified` and `AgeMs` (since the probe was sent) of those that passed; `OtherAddress`
- * counts those that are genuine and fresh, but come from an address that is not published.
- */
-export type CheckMetric = 'Verified' | 'AgeMs' | 'OtherAddress';

@@ -1,9 +1,10 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { isId } from '../../domain/ids';
-import { ok, type Result } from '../../domain/result';
-import { type Refusal, readHeader, refuse } from '../shared/http';
+import { ok } from '../../domain/result';
+import { routes } from '../../domain/routes';
+import { readDecision } from '../shared/decision';
+import { type Outcome, readHeader, refuse } from '../shared/http';
 import type { VerifyUserAction } from '../shared/user-action';
-import { readDecision } from '../shared/verify-jwt';
 import type { DeleteUserGroup } from './delete-in-database';
 
 export interface DeletionPorts {
@@ -13,6 +14,7 @@ export interface DeletionPorts {
   readonly now: () => number;
 }
 
+const { method, path } = routes.deleteUserGroup;
 /** `{}` counts as no body. */
 const emptyBodies = ['', '{}'];
 
@@ -26,7 +28,7 @@ export async function deleteUserGroup(
   event: APIGatewayProxyEvent,
   requestId: string,
   ports: DeletionPorts,
-): Promise<Result<object, Refusal>> {
+): Promise<Outcome<'deleteUserGroup'>> {
   const decision = readDecision(event.requestContext.authorizer ?? {}, ports.now() / 1000);
   if (readHeader(event, 'authorization').length > 1) return refuse('token_malformed');
   if (!decision.ok) return decision;
@@ -41,7 +43,7 @@ export async function deleteUserGroup(
   if (caller.kind === 'EndUser') return refuse('caller_kind_not_allowed');
 
   const action = ports.verifyUserAction(readHeader(event, 'x-svc-useraction'), {
-    ...{ caller, method: 'DELETE', path: `/auth/user-groups/${userGroupId}` },
+    ...{ caller, method, path: path.replace('{userGroupId}', userGroupId) },
     bodies: emptyBodies,
   });
   if (!action.ok) return action;

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { connectDatabase } from '../database/connect';
 import { bind } from '../shared/bind';
 import { respond } from '../shared/http';
-import { createLog, logCodes } from '../shared/log';
+import { createLog } from '../shared/log';
 import { createUserActionVerifier } from '../shared/user-action';
 import { readVariables } from '../shared/variables';
 import { deleteInDatabase } from './delete-in-database';
@@ -25,10 +25,9 @@ export type Dependencies = ReturnType<typeof createDependencies>;
 
 /** `DELETE /auth/user-groups/{userGroupId}`, as `lib/openapi.yaml` describes it. */
 export const createHandler = ({ log, responseHeaders, ...ports }: Dependencies) => {
-  const { deletionCompleted: completed, deletionRefused: refused, deletionFailed: failed } = logCodes;
-  const route = { log, responseHeaders, title: 'Deletion', logCodes: { completed, refused, failed } };
+  const responding = { operation: 'deleteUserGroup', log, responseHeaders } as const;
   return (event: APIGatewayProxyEvent) =>
-    respond(event, route, (requestId) => deleteUserGroup(event, requestId, ports));
+    respond(event, responding, (requestId) => deleteUserGroup(event, requestId, ports));
 };
 
 export const handler = bind(createHandler, createDependencies);

@@ -1,15 +1,15 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { AttemptReason, Delivery } from '../../domain/delivery';
 import { type Disabling, disabledEvent } from '../../domain/event';
+import type { MetricName } from '../../domain/metrics';
 import { longestProbeAge, probe } from '../../domain/probe';
 import { fail, ok, type Result } from '../../domain/result';
-import { rotationOverlap, sign } from '../../domain/signature';
+import { rotationOverlap, sign, signatureHeaders } from '../../domain/signature';
 import type { DatabaseUnavailable } from '../database/database';
 import { type Log, logCodes } from '../shared/log';
 import type { Queue } from '../shared/queue';
 import type { SecretUnavailable, WebhookSecrets } from '../shared/webhook-secrets';
 import { type AttemptResult, isSlow, type NextStep, nextStep, reasonOf, slowAfter } from './retry-schedule';
-import type { DeliveryMetric } from './variables';
 
 /** What delivery needs of a webhook. */
 export interface StoredWebhook {
@@ -73,7 +73,7 @@ export interface DeliveryPorts {
   readonly events: Pick<Queue, 'send'>;
   readonly log: Log;
   readonly metrics: {
-    addMetric(name: DeliveryMetric, unit: 'Count' | 'Milliseconds', value: number): unknown;
+    addMetric(name: MetricName<'deliver-webhook'>, unit: 'Count' | 'Milliseconds', value: number): unknown;
   };
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -273,15 +273,13 @@ async function findSigningSecrets(
   return ok(found);
 }
 
-/** Standard Webhooks' headers, and the signature under both names in the service's specifications. */
+/** Standard Webhooks' headers, and the signature under the service's own names too. */
 function createHeaders({ deliveryId: id, body }: Delivery, now: number, secrets: readonly Uint8Array[]) {
   const timestamp = Math.floor(now / 1_000);
   const signature = sign({ id, timestamp, body }, secrets);
   return {
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': signature,
-    'X-SVC-WEBHOOK-SIGNATURE': signature,
-    'Svc-Signature': signature,
+    ...Object.fromEntries(signatureHeaders.map((name) => [name, signature])),
   };
 }

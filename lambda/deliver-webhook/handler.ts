@@ -2,6 +2,7 @@ import { Metrics } from '@aws-lambda-powertools/metrics';
 import { KMSClient } from '@aws-sdk/client-kms';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { parseDelivery, retrySchedule, writeDelivery } from '../../domain/delivery';
+import { type Measured, metricNamespace } from '../../domain/metrics';
 import { localReceiversVariable } from '../../domain/receiver-url';
 import { connectDatabase } from '../database/connect';
 import { bind } from '../shared/bind';
@@ -11,7 +12,7 @@ import { readVariables } from '../shared/variables';
 import { createWebhookSecrets } from '../shared/webhook-secrets';
 import { type DeliveryPorts, deliverWebhook, type Lane } from './deliver-webhook';
 import { createReceivers } from './receivers';
-import { deliveryMetrics, variables } from './variables';
+import { variables } from './variables';
 import { createWebhooks } from './webhooks-table';
 
 export interface Dependencies {
@@ -25,7 +26,11 @@ export interface Dependencies {
 
 /** With the dimension `environment`: alarms must not count another environment's in the same account. */
 export const createMetrics = (environment: string) =>
-  new Metrics({ ...deliveryMetrics, defaultDimensions: { environment } });
+  new Metrics({
+    namespace: metricNamespace,
+    serviceName: 'deliver-webhook' satisfies Measured,
+    defaultDimensions: { environment },
+  });
 
 export function createDependencies(): Dependencies {
   const names = readVariables(variables, process.env);

@@ -14,7 +14,3 @@ export const variables = [
 
 /** The function's timeout in seconds: resuming the database (20 s), the receiver (15 s), KMS, SQS and the attempt's row. */
 export const timeoutSeconds = 75;
-
-/** Of the function's metrics, for alarms. `serviceName` is the value of the dimension `service`, beside `environment`. */
-export const deliveryMetrics = { namespace: 'WalletWebhooks', serviceName: 'deliver-webhook' } as const;
-export type DeliveryMetric = 'Delivered' | 'Failed' | 'GivenUp' | 'Disabled' | 'Age';

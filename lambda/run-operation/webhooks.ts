@@ -1,8 +1,8 @@
 import { newId } from '../../domain/ids';
 import type { OperationError } from '../../domain/operations';
-import { checkPath } from '../../domain/probe';
 import { type ReceiverUrl, readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
+import { checkPath } from '../../domain/routes';
 import { rotationOverlap } from '../../domain/signature';
 import { type Database, type Statement, StatementRefused, sql } from '../database/database';
 import {

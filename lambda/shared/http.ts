@@ -1,138 +1,49 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { fail, type Result } from '../../domain/result';
+import {
+  type FunctionOperation,
+  logCodesOf,
+  type Problem,
+  type ProblemCode,
+  routes,
+  tokenDetails,
+} from '../../domain/routes';
 import type { Log } from './log';
-import { tokenDetails } from './verify-jwt';
 
-const tokenProblem = (code: keyof typeof tokenDetails) => ({
-  status: 401,
-  title: 'Access token refused',
-  detail: tokenDetails[code],
-});
-
-/** Every problem that functions return. The contract is `lib/openapi.yaml`. */
-export const problems = {
-  token_malformed: tokenProblem('token_malformed'),
-  token_expired: tokenProblem('token_expired'),
-  token_not_yet_valid: tokenProblem('token_not_yet_valid'),
-  invalid_user_group_id: {
-    status: 400,
-    title: 'Invalid user group id',
-    detail: 'A user group id is 1 to 64 characters and matches ^ug-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$.',
-  },
-  query_not_allowed: {
-    status: 400,
-    title: 'Query parameters not allowed',
-    detail: 'This operation takes no query parameters: the signature of the user action does not cover them.',
-  },
-  body_not_allowed: {
-    status: 400,
-    title: 'Request body not allowed',
-    detail: 'This operation takes no request body: send none, or an empty JSON object.',
-  },
-  caller_kind_not_allowed: {
-    status: 403,
-    title: 'Caller kind not allowed',
-    detail: 'An EndUser may not delete user groups.',
-  },
-  user_action_missing: {
-    status: 403,
-    title: 'User action signature missing',
-    detail: 'Sign the user action and send it in the X-SVC-USERACTION header.',
-  },
-  user_action_invalid: {
-    status: 403,
-    title: 'User action signature invalid',
-    detail: 'The X-SVC-USERACTION header does not contain a valid user action signature of this environment.',
-  },
-  user_action_expired: {
-    status: 403,
-    title: 'User action signature expired',
-    detail: 'The user action signature has expired. Sign the action again.',
-  },
-  user_action_mismatch: {
-    status: 403,
-    title: 'User action signature mismatch',
-    detail: 'The user action signature is for another caller, organization, method, path or body.',
-  },
-  user_action_replayed: {
-    status: 403,
-    title: 'User action signature already used',
-    detail: 'The user action signature has already been used. Sign the action again.',
-  },
-  permission_missing: {
-    status: 403,
-    title: 'Permission missing',
-    detail: 'The caller does not hold Auth:UserGroups:Delete, or is deactivated.',
-  },
-  user_group_not_found: {
-    status: 404,
-    title: 'User group not found',
-    detail: "There is no such user group in the caller's organization.",
-  },
-  database_unavailable: {
-    status: 503,
-    title: 'Temporarily unavailable',
-    detail:
-      'The database is unreachable or did not respond in time. The deletion may have been carried out. Repeat it with a new user action signature.',
-  },
-  signature_invalid: {
-    status: 401,
-    title: 'Signature invalid',
-    detail: 'No signature of the request is that of this webhook, its id, its time and its body.',
-  },
-  source_not_published: {
-    status: 403,
-    title: 'Source address not published',
-    detail: 'The request does not come from an address that GET /webhook-origins lists.',
-  },
-  delivery_too_old: {
-    status: 422,
-    title: 'Delivery too old',
-    detail: 'The signed time is more than five minutes off, or a probe is more than two minutes old.',
-  },
-  secret_unavailable: {
-    status: 503,
-    title: 'Temporarily unavailable',
-    detail: "The webhook's secret is not available at the moment.",
-  },
-  internal_error: {
-    status: 500,
-    title: 'Internal error',
-    detail: 'Something went wrong on our side. Quote the requestId to support.',
-  },
-} as const;
-
-export type ProblemCode = keyof typeof problems;
-
-/** Why a request is refused. */
-export interface Refusal {
-  readonly code: ProblemCode;
+/** Why a request is refused: a code of the operation's problems. */
+export interface Refusal<Code extends string> {
+  readonly code: Code;
   /** For the log. */
   readonly cause?: string;
 }
 
-export const refuse = (code: ProblemCode, cause?: string) => fail<Refusal>({ code, ...(cause && { cause }) });
+export const refuse = <Code extends string>(code: Code, cause?: string) =>
+  fail<Refusal<Code>>({ code, ...(cause && { cause }) });
 
-export interface Route {
+/** How an operation ended: with a body to return as JSON, with null for a 204, or with a problem. */
+export type Outcome<Name extends FunctionOperation> = Result<object | null, Refusal<ProblemCode<Name>>>;
+
+export interface Responding<Name extends FunctionOperation> {
+  readonly operation: Name;
   readonly log: Log;
-  /** What its log lines begin with, such as `Deletion`, and their codes. */
-  readonly title: string;
-  readonly logCodes: { readonly completed: string; readonly refused: string; readonly failed: string };
   /** Of every response. */
   readonly responseHeaders: Readonly<Record<string, string>>;
 }
 
 /**
- * Responds to a request: with what `work` returns, as JSON, or with a problem document; 204 to null.
+ * Responds to a request with what `work` returns, or with a problem document.
  *
  * @throws Error if the request id is missing, which is a bug: the gateway always sets it.
  */
-export async function respond(
+export async function respond<Name extends FunctionOperation>(
   event: APIGatewayProxyEvent,
-  { log, title, logCodes, responseHeaders }: Route,
-  work: (requestId: string) => Promise<Result<object | null, Refusal>>,
+  { operation, log, responseHeaders }: Responding<Name>,
+  work: (requestId: string) => Promise<Outcome<Name>>,
 ): Promise<APIGatewayProxyResult> {
   const requestId = readRequestId(event);
+  const problems = routes[operation].problems as Record<ProblemCode<Name> | 'internal_error', Problem>;
+  const { title } = routes[operation].log;
+  const logCodes = logCodesOf(operation);
   const response = await attempt();
   return { ...response, headers: { ...response.headers, ...responseHeaders } };
 
@@ -141,7 +52,7 @@ export async function respond(
       const outcome = await work(requestId);
       if (!outcome.ok) {
         log.warn(`${title} refused`, { logCode: logCodes.refused, requestId, ...outcome.error });
-        return problemResponse(outcome.error.code, requestId);
+        return problemResponse(outcome.error.code, problems[outcome.error.code], requestId);
       }
       log.info(`${title} completed`, { logCode: logCodes.completed, requestId });
       if (outcome.value === null)
@@ -150,7 +61,7 @@ export async function respond(
       return { statusCode: 200, headers, body: JSON.stringify(outcome.value) };
     } catch (error) {
       log.error(`${title} failed`, { logCode: logCodes.failed, requestId, error: error as Error });
-      return problemResponse('internal_error', requestId);
+      return problemResponse('internal_error', problems.internal_error, requestId);
     }
   }
 }
@@ -175,8 +86,7 @@ export function readHeader(event: APIGatewayProxyEvent, name: string): readonly 
 }
 
 /** A problem document (RFC 9457). */
-function problemResponse(code: ProblemCode, requestId: string): APIGatewayProxyResult {
-  const problem = problems[code];
+function problemResponse(code: string, problem: Problem, requestId: string): APIGatewayProxyResult {
   const { status } = problem;
   return {
     statusCode: status,

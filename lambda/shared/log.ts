@@ -1,15 +1,13 @@
 import { Logger } from '@aws-lambda-powertools/logger';
+import { tokenRefusedLogCode } from '../../domain/routes';
 
 /**
- * The registered log codes: every log line has one. No line contains a token, a signature, a
+ * The registered log codes: every log line has one. Those of the API's routes are in `domain/routes.ts`. No line contains a token, a signature, a
  * secret, an event's body or a response's body.
  */
 export const logCodes = {
-  requestRefused: 'REQUEST_REFUSED',
+  requestRefused: tokenRefusedLogCode,
   requestAllowed: 'REQUEST_ALLOWED',
-  deletionCompleted: 'USER_GROUP_DELETION_COMPLETED',
-  deletionRefused: 'USER_GROUP_DELETION_REFUSED',
-  deletionFailed: 'USER_GROUP_DELETION_FAILED',
   databaseNotReady: 'DATABASE_NOT_READY',
   migrationCompleted: 'SCHEMA_MIGRATION_COMPLETED',
   migrationFailed: 'SCHEMA_MIGRATION_FAILED',
@@ -29,9 +27,6 @@ export const logCodes = {
   webhookDeliveryRefused: 'WEBHOOK_DELIVERY_REFUSED',
   expiredPurged: 'EXPIRED_PURGED',
   probeSent: 'PROBE_SENT',
-  checkCompleted: 'DELIVERY_CHECK_COMPLETED',
-  checkRefused: 'DELIVERY_CHECK_REFUSED',
-  checkFailed: 'DELIVERY_CHECK_FAILED',
 } as const;
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;

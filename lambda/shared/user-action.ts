@@ -1,5 +1,6 @@
 import type { Jwks } from 'aws-jwt-verify/jwk';
 import { ok, type Result } from '../../domain/result';
+import type { UserActionProblemCode } from '../../domain/routes';
 import { bodyHash, type Caller, userAction } from '../../domain/tokens';
 import { type Refusal, refuse } from './http';
 import { createJwtVerifier } from './verify-jwt';
@@ -34,7 +35,10 @@ export function createUserActionVerifier(jwks: Jwks, issuer: string) {
   });
 
   /** @param signatures every value of the header */
-  return (signatures: readonly string[], request: SignedRequest): Result<UserAction, Refusal> => {
+  return (
+    signatures: readonly string[],
+    request: SignedRequest,
+  ): Result<UserAction, Refusal<UserActionProblemCode>> => {
     const { caller, method, path, bodies } = request;
     const [signature, ...others] = signatures;
     if (!signature) return refuse('user_action_missing');

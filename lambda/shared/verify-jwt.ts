@@ -6,19 +6,8 @@ import {
 } from 'aws-jwt-verify/error';
 import type { Jwks } from 'aws-jwt-verify/jwk';
 import { fail, ok, type Result } from '../../domain/result';
+import type { tokenDetails } from '../../domain/routes';
 import { parseStrictObject } from '../../domain/strict-json';
-import { type Caller, readCaller } from '../../domain/tokens';
-
-/** Why access tokens are refused: codes, each with the `detail` for the caller. */
-export const tokenDetails = {
-  token_malformed:
-    'The Authorization header must contain one bearer token: a JWT signed with ES256, with the documented claims.',
-  token_signature_invalid: 'The access token is not signed by a key of this environment.',
-  token_expired: 'The access token has expired. Obtain a new one.',
-  token_not_yet_valid: 'The access token is not valid yet. Check the clock.',
-  token_wrong_region:
-    'The access token belongs to another environment. Use the base address of that environment.',
-} as const;
 
 /** Why a token is refused. The cause is for the log, and contains nothing of the token. */
 export interface TokenRefused {
@@ -47,7 +36,7 @@ export interface Claims extends Readonly<Record<string, unknown>> {
 export type VerifyJwt = (token: string) => Result<Claims, TokenRefused>;
 
 /** Permitted clock skew, in seconds. */
-const clockToleranceSeconds = 5;
+export const clockToleranceSeconds = 5;
 
 /** Far above the length of our tokens, far below the gateway's 10,240 bytes for all headers together. */
 const maxTokenLength = 4096;
@@ -92,27 +81,6 @@ export function createJwtVerifier(jwks: Jwks, rules: TokenRules): VerifyJwt {
     }
     return checkTimes(claims.value, rules);
   };
-}
-
-/**
- * The caller in an authorizer's decision, which may come from the gateway's cache: the token's times are checked again.
- *
- * @param context the authorizer's
- * @param now seconds since the epoch
- * @throws Error if the context is malformed, which is a bug
- */
-export function readDecision(
-  context: Readonly<Record<string, unknown>>,
-  now: number,
-): Result<Caller, Pick<TokenRefused, 'code'> & { code: 'token_expired' | 'token_not_yet_valid' }> {
-  const caller = readCaller(context);
-  const [notBefore, expiresAt] = [Number(context.nbf), Number(context.exp)];
-  if (!caller || ![notBefore, expiresAt].every(Number.isSafeInteger)) {
-    throw new Error('The authorizer returned no caller');
-  }
-  if (expiresAt + clockToleranceSeconds < now) return fail({ code: 'token_expired' });
-  if (notBefore - clockToleranceSeconds > now) return fail({ code: 'token_not_yet_valid' });
-  return ok(caller);
 }
 
 function readClaims(token: string, rules: TokenRules): Result<Claims, TokenRefused> {

@@ -1,39 +1,35 @@
-import { createHash } from 'node:crypto';
 import { Duration } from 'aws-cdk-lib';
 import {
   AuthorizationType,
   IdentitySource,
   LambdaIntegration,
-  MockIntegration,
-  PassthroughBehavior,
+  type MethodDeploymentOptions,
   RequestAuthorizer,
   type RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { apiName, apiStage, deletionRoute } from '../../domain/objective';
-import { checkPath } from '../../domain/probe';
+import { apiName, apiStage, type Operation, routes } from '../../domain/routes';
 import { decisionSeconds } from '../../lambda/authorize-request/variables';
 import { acknowledge } from '../checks/acknowledgements';
-import { checkThrottle, type Environment } from '../environment/schema';
+import type { Environment } from '../environment/schema';
 import type { WebhookOrigin } from '../network/webhook-origin';
-import { addGatewayResponses, deprecationHeaders, staticValues } from './gateway-responses';
+import { addGatewayResponses, deprecationHeaders } from './gateway-responses';
 import { regionalRestApi } from './regional-rest-api';
+import { type RouteFunctions, routeTable } from './routes';
 import { WebAcl } from './web-acl';
+import { webhookOrigins } from './webhook-origins';
 
 export interface ApiProps {
   readonly environment: Environment;
   /** Verifies the access token: a REQUEST authorizer. */
   readonly authorizeRequest: IFunction;
-  readonly deleteUserGroup: IFunction;
-  /** The environment's own receiver. */
-  readonly checkDelivery: IFunction;
+  readonly functions: RouteFunctions;
   readonly webhookOrigin: WebhookOrigin;
 }
 
-/** All carry the same signature: the name in Standard Webhooks, then the two of the specification. */
-export const signatureHeaders = ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'] as const;
+const operations = Object.keys(routes) as Operation[];
 
 /**
  * The API of one environment, as `openapi.yaml` describes it: routes, authorizer, the gateway's own responses, firewall,
@@ -51,20 +47,13 @@ export class Api extends Construct {
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
     const { environment } = props;
-    const check = checkThrottle(environment);
     const { restApi, accessLog, url } = regionalRestApi(this, {
       environment,
       name: apiName(environment.name),
       domainName: environment.domainNames?.api,
       stageName: apiStage,
       makesLogRole: true,
-      methods: {
-        [`${deletionRoute.path}/${deletionRoute.method}`]: { metricsEnabled: true },
-        [`${checkPath}/{webhookId}/POST`]: {
-          throttlingRateLimit: check.requestsPerSecond,
-          throttlingBurstLimit: check.burst,
-        },
-      },
+      methods: Object.fromEntries(operations.flatMap((operation) => ownSettings(operation, environment))),
     });
     this.restApi = restApi;
     this.accessLog = accessLog;
@@ -73,9 +62,7 @@ export class Api extends Construct {
     if (logRole) acknowledge(logRole, 'logRole');
     acknowledge(restApi, 'api');
     addGatewayResponses(restApi, deprecationHeaders(environment.deprecation));
-    this.addUserGroupDeletion(props);
-    this.addWebhookOrigins(props);
-    this.addDeliveryCheck(props);
+    this.addRoutes(props);
     this.webAcl = new WebAcl(this, 'WebAcl', {
       environment,
       stage: restApi.deploymentStage,
@@ -83,85 +70,42 @@ export class Api extends Construct {
     });
   }
 
-  private addUserGroupDeletion({ authorizeRequest, deleteUserGroup }: ApiProps): void {
+  private addRoutes({ environment, authorizeRequest, functions, webhookOrigin }: ApiProps): void {
     const authorizer = new RequestAuthorizer(this, 'AccessToken', {
       handler: authorizeRequest,
       // Also the cache's key, so that one token's decision never serves another token.
       identitySources: [IdentitySource.header('Authorization')],
       resultsCacheTtl: Duration.seconds(decisionSeconds),
     });
-    const deletion = this.restApi.root
-      .resourceForPath(deletionRoute.path)
-      .addMethod(deletionRoute.method, new LambdaIntegration(deleteUserGroup, { allowTestInvoke: false }), {
-        operationName: 'deleteUserGroup',
-        authorizationType: AuthorizationType.CUSTOM,
-        authorizer,
+    const origins = webhookOrigins(environment, webhookOrigin);
+    for (const operation of operations) {
+      const { method, path } = routes[operation];
+      const { requiresToken, acknowledged } = routeTable[operation];
+      const { integration, ...responses } =
+        operation in functions
+          ? { integration: new LambdaIntegration(functions[operation as keyof RouteFunctions], proxy) }
+          : origins;
+      const added = this.restApi.root.resourceForPath(path).addMethod(method, integration, {
+        operationName: operation,
+        ...responses,
+        ...(requiresToken && { authorizationType: AuthorizationType.CUSTOM, authorizer }),
       });
-    acknowledge(deletion, 'methodWithToken');
-  }
-
-  /**
-   * `GET` and `HEAD /webhook-origins`: the addresses that receivers put on their allow-lists, the headers that they verify, and
-   * whether the environment is deprecated. The gateway responds itself: no token, no function, no database. `addresses`
-   * does not change while the reserve is in use: a receiver that allows both does not have to act.
-   */
-  private addWebhookOrigins({ environment, webhookOrigin }: ApiProps): void {
-    const { name, region, deprecation } = environment;
-    const { address, reserve, published } = webhookOrigin;
-    const rest = {
-      signatureHeaders,
-      deprecated: deprecation !== undefined,
-      ...(deprecation && { deprecation }),
-    };
-    const body = {
-      environment: name,
-      region,
-      addresses: [`${address}/32`],
-      ...(reserve && { reserve: [`${reserve.address}/32`] }),
-      ...rest,
-    };
-    // The addresses are known at deployment, the rest at synthesis.
-    const version = createHash('sha256').update(JSON.stringify(rest)).digest('hex').slice(0, 8);
-    const headers = staticValues({
-      'Content-Type': 'application/json',
-      // The addresses never change; clients see a deprecation within an hour.
-      'Cache-Control': 'public, max-age=3600',
-      ETag: `"${[...published, version].join('-')}"`,
-      ...deprecationHeaders(deprecation),
-    });
-    const parameters = Object.entries(headers).map(
-      ([header, value]) => [`method.response.header.${header}`, value] as const,
-    );
-    const integration = new MockIntegration({
-      requestTemplates: { 'application/json': '{"statusCode": 200}' },
-      passthroughBehavior: PassthroughBehavior.NEVER,
-      integrationResponses: [
-        {
-          statusCode: '200',
-          responseParameters: Object.fromEntries(parameters),
-          responseTemplates: { 'application/json': JSON.stringify(body) },
-        },
-      ],
-    });
-    const responseParameters = Object.fromEntries(parameters.map(([header]) => [header, true]));
-    const methodResponses = [{ statusCode: '200', responseParameters }];
-    const resource = this.restApi.root.addResource('webhook-origins');
-    for (const [method, operationName] of [
-      ['GET', 'listWebhookOrigins'],
-      ['HEAD', 'headWebhookOrigins'],
-    ] as const) {
-      const added = resource.addMethod(method, integration, { operationName, methodResponses });
-      acknowledge(added, 'publicMethod');
+      acknowledge(added, acknowledged);
     }
   }
+}
 
-  /** The environment's own receiver: the function checks what a token would. */
-  private addDeliveryCheck({ checkDelivery }: ApiProps): void {
-    const method = this.restApi.root
-      .resourceForPath(`${checkPath}/{webhookId}`)
-      .addMethod('POST', new LambdaIntegration(checkDelivery, { allowTestInvoke: false }), {
-        operationName: 'checkDelivery',
-      });
-    acknowledge(method, 'methodWithSignature');
-  }
+/** API Gateway's console may not invoke it. */
+const proxy = { allowTestInvoke: false };
+
+/** Settings of a method that differ from the stage's, by its path and method. */
+function ownSettings(operation: Operation, environment: Environment): [string, MethodDeploymentOptions][] {
+  const { method, path } = routes[operation];
+  const { throttle, ...route } = routeTable[operation];
+  const limits = throttle?.(environment);
+  const settings = {
+    ...('isMeasured' in route && route.isMeasured && { metricsEnabled: true }),
+    ...(limits && { throttlingRateLimit: limits.requestsPerSecond, throttlingBurstLimit: limits.burst }),
+  };
+  return Object.keys(settings).length > 0 ? [[`${path}/${method}`, settings]] : [];
 }

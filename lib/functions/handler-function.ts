@@ -36,6 +36,9 @@ export interface HandlerFunctionProps<Name extends string = string> extends Bund
 
 /** A Lambda function from `lambda/<useCase>/handler.ts`. Its role may only write to its own log. */
 export class HandlerFunction<Name extends string = string> extends LambdaFunction {
+  /** The folder under `lambda/`. */
+  readonly useCase: string;
+
   constructor(scope: Construct, id: string, props: HandlerFunctionProps<Name>) {
     const logGroup = new LogGroup(scope, `${id}Log`, {
       retention: props.logRetention,
@@ -65,6 +68,7 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
         securityGroups: props.network.securityGroups,
       }),
     });
+    this.useCase = props.useCase;
     acknowledgeFunction(this, props.invokedBy);
     acknowledge(defaultPolicy(role), 'inlinePolicy');
     if (props.network && props.invokedBy !== 'schedule') keepActive(this);

@@ -3,18 +3,20 @@ import {
   ComparisonOperator,
   MathExpression,
   Metric,
+  type MetricOptions,
   SearchExpression,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { functionMetric, type MetricName } from '../../domain/metrics';
 import { budgetOf, objectiveMetrics } from '../../domain/objective';
 import { probeMinutes } from '../../domain/probe';
-import { type CheckMetric, checkMetrics } from '../../lambda/check-delivery/variables';
-import { type DeliveryMetric, deliveryMetrics } from '../../lambda/deliver-webhook/variables';
 import type { Api } from '../api/api';
+import { functionRoutes, type RouteFunctions } from '../api/routes';
 import { webAclMetricName } from '../api/web-acl';
 import type { Dashboard } from '../dashboard/dashboard';
 import type { Environment } from '../environment/schema';
+import type { HandlerFunction } from '../functions/handler-function';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import type { Webhooks } from '../webhooks/webhooks';
 import type { AlarmRow } from './alarms';
@@ -29,9 +31,9 @@ export interface Watched {
   readonly environment: Environment & Required<Pick<Environment, 'objective'>>;
   readonly api: Api;
   readonly dashboard: Dashboard;
-  /** By the names in their alarms. */
-  readonly functions: Readonly<Record<string, LambdaFunction>> &
-    Record<'authorize-request' | 'delete-user-group', LambdaFunction>;
+  readonly authorizeRequest: HandlerFunction;
+  readonly routeFunctions: RouteFunctions;
+  readonly runOperation: HandlerFunction;
   /** Of the database. */
   readonly clusterIdentifier: string;
   /** Of the air-gapped backups. */
@@ -53,29 +55,31 @@ export const alarmTable = (watched: Watched, logMetrics: LogMetrics): readonly A
   ...originAlarms(watched),
 ];
 
+const cloudWatchMetric = (
+  {
+    dimensions,
+    ...metric
+  }: ReturnType<typeof objectiveMetrics>['requests' | 'verified'] | ReturnType<typeof functionMetric>,
+  options: MetricOptions,
+) => new Metric({ ...metric, dimensionsMap: dimensions, ...options });
+
 /** Sums of what the objective is measured by. */
 export function objectiveSums({ name }: Environment, period: Duration) {
   const { requests, errors, verified } = objectiveMetrics(name);
-  const sumOf = ({ dimensions, ...metric }: typeof requests | typeof verified) =>
-    new Metric({ ...metric, dimensionsMap: dimensions, statistic: 'Sum', period });
+  const sumOf = (metric: typeof requests | typeof verified) =>
+    cloudWatchMetric(metric, { statistic: 'Sum', period });
   return { requests: sumOf(requests), errors: sumOf(errors), verified: sumOf(verified) };
 }
 
 /** What the environment's own receiver says about the probe. */
 function proofAlarms({ environment, probe }: Watched): readonly AlarmRow[] {
   const probePeriod = Duration.minutes(probeMinutes);
-  const metricName: CheckMetric = 'OtherAddress';
   return [
     {
       name: 'webhook-other-address',
       description:
         'MOST SERIOUS: a genuine webhook came from an address that is not published. Receivers that check the address reject webhooks; those that trust it alone are exposed.',
-      metric: new Metric({
-        namespace: checkMetrics.namespace,
-        metricName,
-        dimensionsMap: { service: checkMetrics.serviceName, environment: environment.name },
-        ...sum,
-      }),
+      metric: cloudWatchMetric(functionMetric('check-delivery', environment.name, 'OtherAddress'), sum),
       threshold: 1,
     },
     {
@@ -189,12 +193,24 @@ function apiAlarms(watched: Watched, { throttled }: LogMetrics): readonly AlarmR
  * Functions that crash, time out or do not start. Lambda does not count expected failures, such as `database_unavailable`, as
  * errors. https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
  */
-function functionAlarms({ functions }: Watched): readonly AlarmRow[] {
-  const throttles = Object.values(functions).map(
+function functionAlarms(watched: Watched): readonly AlarmRow[] {
+  const { authorizeRequest, routeFunctions, runOperation, webhooks } = watched;
+  const functions = [
+    authorizeRequest,
+    ...functionRoutes
+      .filter(([, { alarm }]) => alarm === 'function-errors')
+      .map(([operation]) => routeFunctions[operation]),
+    runOperation,
+    webhooks.fanOutEvent,
+    webhooks.deliverWebhook,
+    webhooks.purgeExpired,
+  ];
+  const throttles = functions.map(
     (lambda, index) => [`m${index}`, lambda.metricThrottles({ statistic: 'Sum' })] as const,
   );
   const scheduled = ['purge-expired'];
-  const errors = Object.entries(functions).map(([name, lambda]): AlarmRow => {
+  const errors = functions.map((lambda): AlarmRow => {
+    const { useCase: name } = lambda;
     const threshold = scheduled.includes(name) ? 1 : 3;
     return {
       name: `function-errors-${name}`,
@@ -345,14 +361,11 @@ export const standbyReplication = (clusterIdentifier: string, sourceRegion: stri
 
 export const deliveryMetric = (
   { name }: Environment,
-  metricName: DeliveryMetric,
+  metricName: MetricName<'deliver-webhook'>,
   label?: string,
   statistic = 'Sum',
 ) =>
-  new Metric({
-    namespace: deliveryMetrics.namespace,
-    metricName,
-    dimensionsMap: { service: deliveryMetrics.serviceName, environment: name },
+  cloudWatchMetric(functionMetric('deliver-webhook', name, metricName), {
     period,
     statistic,
     ...(label !== undefined && { label }),

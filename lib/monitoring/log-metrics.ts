@@ -8,6 +8,7 @@ import {
   type MetricFilterProps,
 } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { type FunctionOperation, logCodesOf, routes, tokenRefusedLogCode } from '../../domain/routes';
 
 export const period = Duration.minutes(5);
 export const sum = { period, statistic: 'Sum' };
@@ -17,8 +18,8 @@ export interface LogMetricsProps {
   readonly accessLog: ILogGroup;
   /** Log of the function `authorize-request`. */
   readonly authorizerLog: ILogGroup;
-  /** Log of the function `delete-user-group`. */
-  readonly deletionLog: ILogGroup;
+  /** Logs of the functions of measured routes. */
+  readonly routeLogs: { readonly [operation in FunctionOperation]?: ILogGroup };
 }
 
 /**
@@ -28,7 +29,7 @@ export interface LogMetricsProps {
 export class LogMetrics extends Construct {
   /** Throttled requests: API Gateway has no metric for 429 alone. */
   readonly throttled: Metric;
-  /** Refusals of the authorizer and of the deletion, by `code`. A denial is cached for a minute, and counts once in it. */
+  /** Refusals of the authorizer and of measured routes, by `code`. A denial is cached for a minute, and counts once in it. */
   readonly refusals: SearchExpression;
   /**
    * Refusals and failures of API Gateway itself, by the `type` of its response.
@@ -36,7 +37,7 @@ export class LogMetrics extends Construct {
    */
   readonly gatewayResponses: SearchExpression;
 
-  constructor(scope: Construct, id: string, { accessLog, authorizerLog, deletionLog }: LogMetricsProps) {
+  constructor(scope: Construct, id: string, { accessLog, authorizerLog, routeLogs }: LogMetricsProps) {
     super(scope, id);
     const metricNamespace = `WalletApi/${Stack.of(this).stackName}`;
     const count = (id: string, logGroup: ILogGroup, pattern: IFilterPattern, counter: Counter) =>
@@ -51,10 +52,13 @@ export class LogMetrics extends Construct {
     const refused = { metricName: 'Refusals', dimensions: { code: '$.code' } };
     const responded = { metricName: 'GatewayResponses', dimensions: { type: '$.errorType' } };
 
-    // Codes of `lambda/shared/log.ts`.
-    const logCode = (code: string) => FilterPattern.stringValue('$.logCode', '=', code);
-    count('DeletionRefusals', deletionLog, logCode('USER_GROUP_DELETION_REFUSED'), refused);
-    count('TokenRefusals', authorizerLog, logCode('REQUEST_REFUSED'), refused);
+    const countRefusals = (id: string, log: ILogGroup, logCode: string) =>
+      count(`${id}Refusals`, log, FilterPattern.stringValue('$.logCode', '=', logCode), refused);
+    for (const [name, log] of Object.entries(routeLogs)) {
+      const operation = name as FunctionOperation;
+      countRefusals(routes[operation].log.title, log, logCodesOf(operation).refused);
+    }
+    countRefusals('Token', authorizerLog, tokenRefusedLogCode);
     this.refusals = search(refused);
     // Neither a success nor the response of a function, whose type is `-`.
     const ofGateway = FilterPattern.literal('{ $.status != "2*" && $.errorType != "-" }');

@@ -13,6 +13,7 @@ import {
 import { Construct } from 'constructs';
 import { budgetOf } from '../../domain/objective';
 import { probeMinutes } from '../../domain/probe';
+import { functionRoutes } from '../api/routes';
 import { withStableLogicalId } from '../stable-logical-id';
 import { alarmTable, deliveryMetric, objectiveSums, type Watched } from './alarm-table';
 import { type AlarmRow, Alarms, type AlarmsProps, notifyingNames, runbookAnchorOf } from './alarms';
@@ -29,13 +30,17 @@ export class Monitoring extends Construct {
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const { environment, key, api, functions } = props;
+    const { environment, key, api, authorizeRequest, routeFunctions } = props;
     const { accessLog } = api;
     if (!accessLog) throw new Error(`${environment.name} is disposable: it has no access log to monitor.`);
     const logMetrics = new LogMetrics(this, 'LogMetrics', {
       accessLog,
-      authorizerLog: functions['authorize-request'].logGroup,
-      deletionLog: functions['delete-user-group'].logGroup,
+      authorizerLog: authorizeRequest.logGroup,
+      routeLogs: Object.fromEntries(
+        functionRoutes
+          .filter(([, { isMeasured }]) => isMeasured)
+          .map(([operation]) => [operation, routeFunctions[operation].logGroup]),
+      ),
     });
     const alarms = alarmTable(props, logMetrics);
     this.topicArn = new Alarms(this, 'Alarms', { environment, key, alarms }).topicArn;

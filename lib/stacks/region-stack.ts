@@ -3,11 +3,10 @@ import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import type { OtherDashboard } from '../../domain/dashboard';
 import { variables as authorizeRequestVariables } from '../../lambda/authorize-request/variables';
-import { variables as deleteUserGroupVariables } from '../../lambda/delete-user-group/variables';
 import { variables as runOperationVariables } from '../../lambda/run-operation/variables';
 import { Api } from '../api/api';
 import { CustomDomainNames } from '../api/custom-domain-names';
-import { deprecationHeaders } from '../api/gateway-responses';
+import { createRouteFunctions } from '../api/routes';
 import { SigningKeys } from '../api/signing-keys';
 import { Dashboard } from '../dashboard/dashboard';
 import { AirGappedBackups } from '../database/air-gapped-backups';
@@ -20,7 +19,6 @@ import { Monitoring } from '../monitoring/monitoring';
 import { OperationsKey } from '../monitoring/operations-key';
 import { Network } from '../network/network';
 import { WebhookOrigin } from '../network/webhook-origin';
-import { DeliveryCheck } from '../webhooks/delivery-check';
 import { Probe } from '../webhooks/probe';
 import { Webhooks } from '../webhooks/webhooks';
 import { EnvironmentStack, type EnvironmentStackProps } from './environment-stack';
@@ -54,35 +52,19 @@ export class RegionStack extends EnvironmentStack {
       timeout: Duration.seconds(5),
       logRetention: environment.logRetentionDays,
     });
-    const deleteUserGroup = new DatabaseFunction(this, 'DeleteUserGroup', {
-      useCase: 'delete-user-group',
-      description: 'Deletes a user group',
-      invokedBy: 'gateway',
-      variables: deleteUserGroupVariables,
-      environment: {
-        TOKEN_ISSUER: environment.tokenIssuer,
-        USER_ACTION_KEYS: keys.userAction.jwks,
-        RESPONSE_HEADERS: JSON.stringify(deprecationHeaders(environment.deprecation)),
-      },
-      // Below the gateway's timeout of 29 s.
-      timeout: Duration.seconds(28),
-      memorySize: 1024,
-      logRetention: environment.logRetentionDays,
-      schema,
-      role: 'delete_user_group',
-    });
-    const webhooks = new Webhooks(this, 'Webhooks', { environment, vpc, webhookOrigin, schema });
-    const api = new Api(this, 'Api', {
+    const webhooksOnce = once(
+      () => new Webhooks(this, 'Webhooks', { environment, vpc, webhookOrigin, schema }),
+    );
+    const functions = createRouteFunctions({
+      stack: this,
       environment,
-      authorizeRequest,
-      deleteUserGroup,
-      checkDelivery: new DeliveryCheck(this, 'CheckDelivery', {
-        environment,
-        webhookOrigin,
-        secretsKey: webhooks.secretsKey,
-      }),
+      schema,
+      keys,
       webhookOrigin,
+      secretsKey: () => webhooksOnce().secretsKey,
     });
+    const webhooks = webhooksOnce();
+    const api = new Api(this, 'Api', { environment, authorizeRequest, functions, webhookOrigin });
     const dashboard = new Dashboard(this, 'Dashboard', {
       environment,
       others: otherDashboards,
@@ -117,20 +99,14 @@ export class RegionStack extends EnvironmentStack {
         retentionDays,
       });
       const { handler: probe } = new Probe(this, 'Probe', { environment, schema, webhooks, apiUrl: api.url });
-      const { fanOutEvent, deliverWebhook, purgeExpired } = webhooks;
       const { topicArn, cloudWatchDashboardUrl } = new Monitoring(this, 'Monitoring', {
         environment: { ...environment, objective },
         key: operationsKey,
         api,
         dashboard,
-        functions: {
-          'authorize-request': authorizeRequest,
-          'delete-user-group': deleteUserGroup,
-          'run-operation': operations,
-          'fan-out-event': fanOutEvent,
-          'deliver-webhook': deliverWebhook,
-          'purge-expired': purgeExpired,
-        },
+        authorizeRequest,
+        routeFunctions: functions,
+        runOperation: operations,
         clusterIdentifier: cluster.identifier,
         vaultName,
         webhooks,
@@ -185,4 +161,13 @@ export class RegionStack extends EnvironmentStack {
       DashboardDomainTarget: [`CNAME target for ${domainNames.dashboard}`, targets.dashboard],
     });
   }
+}
+
+/** Calls `create` when its result is first needed. */
+function once<Part>(create: () => Part): () => Part {
+  let created: { readonly part: Part } | undefined;
+  return () => {
+    created ??= { part: create() };
+    return created.part;
+  };
 }

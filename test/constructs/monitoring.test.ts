@@ -1,3 +1,4 @@
+import { logCodesOf } from '../../domain/routes';
 import { logCodes } from '../../lambda/shared/log';
 import { missingHeadings } from '../support/documents';
 import { textOf } from '../support/region-api';
@@ -233,7 +234,7 @@ it('metrics from logs count lines that are written, by a fixed set of values', (
     return [named(Properties.LogGroupName), Properties.FilterPattern, MetricName, ...dimensions].join(' ');
   });
   expect(counted).toEqual([
-    `DeleteUserGroupLog { $.logCode = "${logCodes.deletionRefused}" } Refusals code=$.code`,
+    `DeleteUserGroupLog { $.logCode = "${logCodesOf('deleteUserGroup').refused}" } Refusals code=$.code`,
     `AuthorizeRequestLog { $.logCode = "${logCodes.requestRefused}" } Refusals code=$.code`,
     'ApiAccessLog { $.status != "2*" && $.errorType != "-" } GatewayResponses type=$.errorType',
     'ApiAccessLog { $.status = "429" } Throttled',

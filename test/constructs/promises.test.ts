@@ -248,7 +248,7 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
       Environment: { Variables: { TOKEN_LIFETIME: String(60 * accessTokenMinutes) } },
     }),
   },
-  'lib/stacks/region-stack.ts: 29 s': { 'Lambda::Function DeleteUserGroup': lambda(28, 1_024) },
+  'lib/api/routes.ts: 29 s': { 'Lambda::Function DeleteUserGroup': lambda(28, 1_024) },
   'docs/decisions/dashboard.md': { 'Lambda::Function DashboardServeDashboard': lambda(5, 256) },
   'docs/runbook/planned-work.md: eight minutes': {
     'Lambda::Function SchemaMigrationMigrateSchema': lambda(14 * 60),

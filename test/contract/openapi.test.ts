@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { problems as handlerProblems } from '../../lambda/shared/http';
-import { tokenDetails } from '../../lambda/shared/verify-jwt';
-import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
-import { apiOf } from '../support/region-api';
+import { type Operation, routes as table, tokenDetails } from '../../domain/routes';
+import { functionRoutes, routeTable } from '../../lib/api/routes';
+import { documentedProblems, expectDocumented, openApiFile, operations } from '../support/openapi';
+import { apiOf, textOf } from '../support/region-api';
 import { first, withEveryOption } from '../support/rows';
 import { stackOf } from '../support/stacks';
 
-const deletion = openApi.paths['/auth/user-groups/{userGroupId}'].delete;
 /** The codes of the authorizer's denials, each a response of the gateway. */
 const denials = Object.keys(tokenDetails);
 
@@ -44,22 +43,42 @@ describe('the synthesized API', () => {
     expectDocumented({ method: 'DELETE', path: '/auth/user-groups/ug-1', ...answer });
   });
 
-  it('and its functions return exactly the documented problems', () => {
-    const fromAuthorizer = denials.map((code) => `401 ${code}`);
-    const all = Object.entries(handlerProblems).map(([code, { status }]) => `${status} ${code}`);
-    const ofCheck = /^(?!5).* (signature|source|delivery)_|secret_/;
-    const fromHandler = all.filter((problem) => !ofCheck.test(problem));
-    const gatewayProblems = fromGateway.map(({ status, body }) => `${status} ${JSON.parse(body).code}`);
-    const ofDeletion = [...gatewayProblems, ...fromAuthorizer, ...fromHandler];
-    expect(new Set(documentedProblems(deletion))).toEqual(new Set(ofDeletion));
-    const check = openApi.paths['/webhook-origins/check/{webhookId}'].post;
-    const withoutToken = gatewayProblems.filter((problem) => !problem.startsWith('401 '));
-    const fromCheck = all.filter((problem) => ofCheck.test(problem));
-    expect(new Set(documentedProblems(check))).toEqual(new Set([...withoutToken, ...fromCheck]));
-    // Public routes have neither tokens nor functions.
-    const ofPublicRoutes = new Set(gatewayProblems.filter((problem) => !/^(401|504) /.test(problem)));
-    const { get, head } = openApi.paths['/webhook-origins'];
-    for (const operation of [get, head])
-      expect(new Set(documentedProblems(operation))).toEqual(ofPublicRoutes);
-  });
+  const gatewayProblems = fromGateway.map(({ status, body }) => `${status} ${JSON.parse(body).code}`);
+
+  it.each(Object.entries(table))(
+    'and its functions return exactly the documented problems: %s',
+    (name, route) => {
+      const { requiresToken, ...row } = routeTable[name as Operation];
+      const hasFunction = 'createFunction' in row;
+      const fromAuthorizer = requiresToken ? denials.map((code) => `401 ${code}`) : [];
+      const ofGateway = gatewayProblems.filter(
+        (problem) =>
+          (requiresToken || !problem.startsWith('401 ')) && (hasFunction || !problem.startsWith('504 ')),
+      );
+      const fromFunction = Object.entries(route.problems).map(([code, { status }]) => `${status} ${code}`);
+      const { operation } = operations().find(({ operation }) => operation.operationId === name) ?? {};
+      expect(new Set(documentedProblems(operation))).toEqual(
+        new Set([...ofGateway, ...fromAuthorizer, ...fromFunction]),
+      );
+    },
+  );
 });
+
+it.each(functionRoutes)(
+  'the function of %s has a problem for 503 and one for 500, and an alarm',
+  (name, { alarm }) => {
+    const statuses = Object.values(table[name].problems).map(({ status }) => status);
+    expect(statuses).toEqual(expect.arrayContaining([500, 503]));
+    const stack = stackOf(withEveryOption(first));
+    const integration = apiOf(stack).routes[`${table[name].method} ${table[name].path}`]?.Integration;
+    const [, functionId] = /\{(\w+)\.Arn\}/.exec(textOf(integration.Uri)) ?? [];
+    const alarms = stack
+      .all('AWS::CloudWatch::Alarm')
+      .filter(({ Properties }) =>
+        alarm === 'function-errors'
+          ? Properties.MetricName === 'Errors' && Properties.Dimensions?.[0].Value.Ref === functionId
+          : Properties.AlarmName === `${stack.environment.stackId}-${alarm}`,
+      );
+    expect([name, alarms]).toEqual([name, [expect.anything()]]);
+  },
+);

@@ -1,5 +1,4 @@
 import type { TemplateObject } from '../../assembly/manifest';
-
 import type { InvocationResult } from '../lambda/instance';
 import type { DeployedResource, DeployedResources } from '../resource';
 
@@ -10,7 +9,7 @@ export type Authorizer = NonNullable<Method['authorizer']>;
 export type ResponseTemplate = ReturnType<typeof readResponse>;
 
 /**
- * @param sourceArn of the invoking method or authorizer, as in `AWS::Lambda::Permission`
+ * @param sourceArn of the invoking resource's method or of the authorizer, as in `AWS::Lambda::Permission`
  * @throws Error if the function does not exist
  */
 export type FindFunction = (

@@ -79,7 +79,12 @@ export async function readRequest(incoming: IncomingMessage, api: Api, context: 
     ...{ context, method, body, headers },
     /** The API's ARN in permissions and policies. */
     apiArn,
-    /** https://docs.aws.amazon.com/apigateway/latest/developerguide/arn-format-reference.html */
+    /**
+     * What permissions to invoke the method's function name: the resource, without the slash at the end that a request's path may
+     * have. Such a request reaches the function: https://github.com/aws-powertools/powertools-lambda-python/issues/1552
+     */
+    resourceArn: `${apiArn}/${api.stage}/${httpMethod}${method.path}`,
+    /** As requested: https://github.com/dherault/serverless-offline/issues/273 */
     methodArn: `${apiArn}/${api.stage}/${httpMethod}/${path.replace(/^\//, '')}`,
     /**
      * An authorizer's event; a Lambda proxy integration's event also has the body.

@@ -51,11 +51,11 @@ function createThrottle(throttleOf: Api['throttleOf'], clock: () => number): (me
 }
 
 async function invokeFunction(
-  { methodArn, event, body }: GatewayRequest,
+  { resourceArn, event, body }: GatewayRequest,
   { functionArn, timeoutMs }: Exclude<Method['integration'], ResponseTemplate>,
   findFunction: FindFunction,
 ): Promise<Reply> {
-  const invoked = findFunction(functionArn, methodArn);
+  const invoked = findFunction(functionArn, resourceArn);
   const answered = new AbortController();
   const result = await Promise.race([
     invoked.invoke({ ...event, body: body || null, isBase64Encoded: false }),

@@ -64,8 +64,10 @@ async function start(
 ) {
   gateway = await openGateway(0);
   const events: Json[] = [];
-  const findFunction = (arn: string) => ({
+  const sources: string[] = [];
+  const findFunction = (arn: string, sourceArn: string) => ({
     async invoke(event: object) {
+      sources.push(sourceArn.replace(/^.*:Api\//, ''));
       events.push(JSON.parse(JSON.stringify(event)));
       const payload = await functions[arn.split(':').at(-1) ?? '']?.(event);
       return payload instanceof Error
@@ -81,7 +83,7 @@ async function start(
     const [incoming] = (await once(sent, 'response')) as [IncomingMessage];
     return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
   }
-  return { events, send };
+  return { events, sources, send };
 }
 
 it.each([
@@ -129,6 +131,24 @@ it('sends functions the event of a REST API, with null for what the request lack
   ]);
   const query = Object.entries(events[0].queryStringParameters);
   expect(query).toEqual(Object.entries({ x: '2', y: 'ä =', ['__proto__']: '3' }));
+});
+
+it('invokes functions for the resource, with or without a slash at the end of the path, and shows authorizers the path', async () => {
+  const { events, sources, send } = await start({ groups: () => ({}), authorizer: (event) => allow(event) });
+  for (const path of ['/', '/groups/a', '/groups/a/']) await send(path);
+  for (const path of ['/groups/a', '/groups/a/'])
+    await send(path, { authorization: `Bearer ${path}` }, '', 'DELETE');
+  expect(sources).toEqual([
+    ...['prod/GET/', 'prod/GET/groups/{id}', 'prod/GET/groups/{id}'],
+    ...[
+      'authorizers/Authorizer',
+      'prod/DELETE/groups/{id}',
+      'authorizers/Authorizer',
+      'prod/DELETE/groups/{id}',
+    ],
+  ]);
+  const shown = events.flatMap(({ methodArn }) => methodArn?.replace(/^.*:Api\//, '') ?? []);
+  expect(shown).toEqual(['prod/DELETE/groups/a', 'prod/DELETE/groups/a/']);
 });
 
 const fails = () => new Error('secret');

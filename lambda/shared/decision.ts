@@ -1,0 +1,25 @@
+import { ok, type Result } from '../../domain/result';
+import { type Caller, readCaller } from '../../domain/tokens';
+import { type Refusal, refuse } from './http';
+import { clockToleranceSeconds } from './verify-jwt';
+
+/**
+ * The caller in an authorizer's decision, which may come from the gateway's cache: the token's times are checked again.
+ *
+ * @param context the authorizer's
+ * @param now seconds since the epoch
+ * @throws Error if the context is malformed, which is a bug
+ */
+export function readDecision(
+  context: Readonly<Record<string, unknown>>,
+  now: number,
+): Result<Caller, Refusal<'token_expired' | 'token_not_yet_valid'>> {
+  const caller = readCaller(context);
+  const [notBefore, expiresAt] = [Number(context.nbf), Number(context.exp)];
+  if (!caller || ![notBefore, expiresAt].every(Number.isSafeInteger)) {
+    throw new Error('The authorizer returned no caller');
+  }
+  if (expiresAt + clockToleranceSeconds < now) return refuse('token_expired');
+  if (notBefore - clockToleranceSeconds > now) return refuse('token_not_yet_valid');
+  return ok(caller);
+}

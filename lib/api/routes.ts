@@ -1,0 +1,117 @@
+import { Duration, Fn, type Stack } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { FunctionOperation, Operation } from '../../domain/routes';
+import { variables as checkDeliveryVariables } from '../../lambda/check-delivery/variables';
+import { variables as deleteUserGroupVariables } from '../../lambda/delete-user-group/variables';
+import type { acknowledge } from '../checks/acknowledgements';
+import { DatabaseFunction } from '../database/database-function';
+import type { SchemaMigration } from '../database/schema-migration';
+import { checkThrottle, type Environment } from '../environment/schema';
+import { HandlerFunction } from '../functions/handler-function';
+import type { WebhookOrigin } from '../network/webhook-origin';
+import { deprecationHeaders } from './gateway-responses';
+import type { SigningKeys } from './signing-keys';
+
+/** What the functions of routes are made of. */
+export interface RouteParts {
+  readonly stack: Stack;
+  readonly environment: Environment;
+  readonly schema: SchemaMigration;
+  readonly keys: SigningKeys;
+  readonly webhookOrigin: WebhookOrigin;
+  /** Derives the webhooks' secrets. */
+  readonly secretsKey: () => IKey;
+}
+
+interface PublicRoute {
+  /** Whether the authorizer verifies an access token first. */
+  readonly requiresToken: boolean;
+  /** The method's own throttle. @default - the stage's, the row's `throttle` */
+  readonly throttle?: (environment: Environment) => Environment['throttle'];
+  /** Why the rule packs' findings on the method are accepted. */
+  readonly acknowledged: Parameters<typeof acknowledge>[1];
+}
+
+interface FunctionRoute extends PublicRoute {
+  readonly createFunction: (parts: RouteParts) => HandlerFunction;
+  /** Whether its requests have metrics of their own, which are paid for, and its refusals one by code. */
+  readonly isMeasured: boolean;
+  /** The alarm that tells of its failures; `function-errors`: its own, of this name. */
+  readonly alarm: 'function-errors' | 'webhooks-unproven';
+}
+
+/** What stands behind each route in AWS; one that is missing does not compile. Without a function, the gateway responds itself. */
+export const routeTable: Readonly<
+  Record<FunctionOperation, FunctionRoute> & Record<Exclude<Operation, FunctionOperation>, PublicRoute>
+> = {
+  deleteUserGroup: {
+    createFunction: ({ stack, environment, schema, keys }) =>
+      new DatabaseFunction(stack, 'DeleteUserGroup', {
+        useCase: 'delete-user-group',
+        description: 'Deletes a user group',
+        invokedBy: 'gateway',
+        variables: deleteUserGroupVariables,
+        environment: {
+          TOKEN_ISSUER: environment.tokenIssuer,
+          USER_ACTION_KEYS: keys.userAction.jwks,
+          RESPONSE_HEADERS: responseHeaders(environment),
+        },
+        // Below the gateway's timeout of 29 s.
+        timeout: Duration.seconds(28),
+        memorySize: 1024,
+        logRetention: environment.logRetentionDays,
+        schema,
+        role: 'delete_user_group',
+      }),
+    requiresToken: true,
+    acknowledged: 'methodWithToken',
+    isMeasured: true,
+    alarm: 'function-errors',
+  },
+  listWebhookOrigins: { requiresToken: false, acknowledged: 'publicMethod' },
+  headWebhookOrigins: { requiresToken: false, acknowledged: 'publicMethod' },
+  /** The environment's own receiver: no VPC, no database, one key. The function checks what a token would. */
+  checkDelivery: {
+    createFunction: ({ stack, environment, webhookOrigin, secretsKey }) => {
+      const { keyArn } = secretsKey();
+      const handler = new HandlerFunction(stack, 'CheckDelivery', {
+        useCase: 'check-delivery',
+        description: "Checks deliveries to the environment's own receiver",
+        invokedBy: 'gateway',
+        variables: checkDeliveryVariables,
+        environment: {
+          ENVIRONMENT: environment.name,
+          PUBLISHED_ADDRESSES: Fn.join(',', [...webhookOrigin.published]),
+          WEBHOOK_SECRETS_KEY_ID: keyArn,
+          RESPONSE_HEADERS: responseHeaders(environment),
+        },
+        // KMS answers within 5 s or not at all.
+        timeout: Duration.seconds(10),
+        logRetention: environment.logRetentionDays,
+      });
+      handler.addToRolePolicy(new PolicyStatement({ actions: ['kms:GenerateMac'], resources: [keyArn] }));
+      return handler;
+    },
+    requiresToken: false,
+    throttle: checkThrottle,
+    acknowledged: 'methodWithSignature',
+    isMeasured: false,
+    alarm: 'webhooks-unproven',
+  },
+};
+
+const responseHeaders = ({ deprecation }: Environment) => JSON.stringify(deprecationHeaders(deprecation));
+
+export type RouteFunctions = Readonly<Record<FunctionOperation, HandlerFunction>>;
+
+/** The routes with a function. */
+export const functionRoutes = Object.entries(routeTable).flatMap(([operation, route]) =>
+  'createFunction' in route ? [[operation as FunctionOperation, route] as const] : [],
+);
+
+/** Creates the function of each route. */
+export const createRouteFunctions = (parts: RouteParts) =>
+  Object.fromEntries(
+    functionRoutes.map(([operation, { createFunction }]) => [operation, createFunction(parts)]),
+  ) as RouteFunctions;
