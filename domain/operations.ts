@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { type Attempt, outcomes } from './delivery';
 import { isEventId, isEventKind } from './event';
 import { type IdPrefix, isId } from './ids';
+import { isOfProbe } from './probe';
 import { beginsWithDay } from './time';
 
 /** A webhook as operators see it. Times, here and below, are ISO 8601, UTC. */
@@ -82,6 +83,13 @@ const id = <Prefix extends IdPrefix>(...prefixes: readonly Prefix[]) =>
   );
 
 const [organizationId, webhookId] = [id('or'), id('wh')];
+/** What an operator may change: the probe's own must stay as they are to prove anything. */
+const customers = (schema: typeof webhookId) =>
+  v.pipe(
+    schema,
+    v.check((value) => !isOfProbe(value), "a customer's, not that of the environment's own probe"),
+  );
+const [customersOrganization, customersWebhook] = [customers(organizationId), customers(webhookId)];
 const eventId = text(isEventId, "an event's id: 1 to 64 letters, digits, hyphens or underscores");
 const url = v.string('a URL');
 /** Default: false. */
@@ -131,14 +139,19 @@ export const inputs = {
   'describe-identity': { identityId: id('us', 'sa') },
   'list-audit-records': { userGroupId: id('ug') },
   /** `check`: to the environment's own receiver instead of a `url`, for an ephemeral organization. */
-  'add-webhook': { organizationId, url: v.optional(url), check: flag, kinds: v.optional(kinds) },
+  'add-webhook': {
+    organizationId: customersOrganization,
+    url: v.optional(url),
+    check: flag,
+    kinds: v.optional(kinds),
+  },
   'list-webhooks': { organizationId },
   'describe-webhook': { webhookId },
-  'update-webhook': { webhookId, url: v.optional(url), kinds: v.optional(kinds) },
-  'rotate-webhook-secret': { webhookId, again: flag },
-  'enable-webhook': { webhookId },
-  'disable-webhook': { webhookId },
-  'remove-webhook': { webhookId },
+  'update-webhook': { webhookId: customersWebhook, url: v.optional(url), kinds: v.optional(kinds) },
+  'rotate-webhook-secret': { webhookId: customersWebhook, again: flag },
+  'enable-webhook': { webhookId: customersWebhook },
+  'disable-webhook': { webhookId: customersWebhook },
+  'remove-webhook': { webhookId: customersWebhook },
   'list-delivery-attempts': {
     eventId: v.optional(eventId),
     webhookId: v.optional(webhookId),

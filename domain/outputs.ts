@@ -20,6 +20,7 @@ export const outputNames = [
   'AlarmTopicArn',
   'AirGappedVaultName',
   'MonitoringDashboardUrl',
+  'ProbeFunctionName',
   'ApiDomainTarget',
   'DashboardDomainTarget',
   'GlobalClusterIdentifier',

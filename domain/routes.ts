@@ -155,7 +155,8 @@ export const routes = {
       delivery_too_old: {
         status: 422,
         title: 'Delivery too old',
-        detail: 'The signed time is more than five minutes off, or a probe is more than two minutes old.',
+        detail:
+          'The signed time is more than five minutes off, or a probe is more than two minutes old or from the future.',
       },
       secret_unavailable: {
         status: 503,

@@ -21,8 +21,8 @@ interface AvailabilityOptions {
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<AvailabilityOptions>(program, terminal, 'availability', {
     summary: 'show the objective of a deployed environment, the share that it reached, and the budget left',
-    help: `API: deletions that we did not answer with 5xx. Webhooks: probes that the environment verified, of those due, one every
-${probeMinutes} minutes since the first one of the last ${longestDays} days. The budget is the time for which everything could have failed.
+    help: `API: deletions that we did not answer with 5xx. Webhooks: periods of ${probeMinutes} minutes in which the environment verified a
+probe, of those since the first probe of the last ${longestDays} days. The budget is the time for which everything could have failed.
 Below zero, the objective is missed. From CloudWatch's metrics; permissions: docs/operating.md.`,
     async run(target, options, print) {
       const { environment, local } = target;
@@ -38,6 +38,11 @@ Below zero, the objective is missed. From CloudWatch's metrics; permissions: doc
         );
       const report = await measure(target, environment.objective.availability, options.since);
       print(report, () => format(report, terminal));
+      if (report.webhooks.since === null)
+        throw new CommandFailed(
+          `No probe has run in environment ${environment.name}.`,
+          `One runs every ${probeMinutes} minutes, and CloudWatch counts it within ten. If none does, see the rule and the log of ${target.output('ProbeFunctionName')}.`,
+        );
     },
   }).option(
     '--since <time>',
@@ -63,24 +68,35 @@ async function measure(target: Target, availability: number, since: string) {
   const { verified: ofProbe, ...ofApi } = objectiveMetrics(target.environment.name);
   const earliest = now - longestDays * day;
   const { requests = [], errors = [] } = await sums(target, start, now, hour, ofApi);
-  const { verified = [] } = await sums(target, earliest, end, probePeriod, { verified: ofProbe });
+  const { verified = [], invoked = [] } = await sums(target, earliest, end, probePeriod, {
+    verified: ofProbe,
+    invoked: {
+      ...{ namespace: 'AWS/Lambda', metricName: 'Invocations' },
+      dimensions: { FunctionName: target.output('ProbeFunctionName') },
+    },
+  });
   const total = (values: readonly Sum[]) => values.reduce((sum, { value }) => sum + value, 0);
   // None was due before the environment, or its probe, existed.
-  const first = Math.min(...verified.map(({ at }) => at));
+  const first = Math.min(...invoked.map(({ at }) => at));
   const probesSince = Math.max(start, Math.min(first, end));
   const due = probesIn(end - probesSince);
-  // SQS may deliver a probe twice.
-  const proven = Math.min(due, total(verified.filter(({ at }) => at >= probesSince)));
+  // Once in a period: SQS may deliver a probe twice.
+  const proven = verified.filter(({ at, value }) => at >= probesSince && value > 0).length;
   return {
     environment: target.environment.name,
     since: new Date(start).toISOString(),
     api: standingOf(availability, (now - start) / 60_000, total(requests), total(errors)),
     webhooks: {
-      since: new Date(probesSince).toISOString(),
+      /** `null` before the first probe. */
+      since: invoked.length > 0 ? new Date(probesSince).toISOString() : null,
       ...standingOf(availability, due * probeMinutes, due, due - proven),
     },
   };
 }
+
+type Metric = Readonly<Record<'namespace' | 'metricName', string>> & {
+  readonly dimensions: Readonly<Record<string, string>>;
+};
 
 interface Sum {
   /** Start of its period. Milliseconds since 1970. */
@@ -94,7 +110,7 @@ async function sums(
   start: number,
   end: number,
   period: number,
-  metrics: Partial<ReturnType<typeof objectiveMetrics>>,
+  metrics: Readonly<Record<string, Metric>>,
 ): Promise<Readonly<Record<string, readonly Sum[]>>> {
   const { CloudWatch } = await import('@aws-sdk/client-cloudwatch');
   const client = new CloudWatch({ ...target.clientSettings('cloudwatch'), maxAttempts: 8 });
@@ -141,7 +157,7 @@ function format(
   const rows = [
     [environment.toUpperCase(), 'SINCE', 'OBJECTIVE', 'SHARE', 'FAILED', 'MINUTES OF BUDGET LEFT'],
     row('API', since, 'deletions', api),
-    row('webhooks', webhooks.since, 'probes', webhooks),
+    row('webhooks', webhooks.since ?? 'no probe has run', 'probes', webhooks),
   ];
   return table(rows, terminal);
 }

@@ -117,6 +117,7 @@ export class RegionStack extends EnvironmentStack {
         AlarmTopicArn: ['SNS topic to which alarms are published', topicArn],
         AirGappedVaultName: ['Vault of the backups that nobody can delete', vaultName],
         MonitoringDashboardUrl: ['Alarms and metrics, in CloudWatch', cloudWatchDashboardUrl],
+        ProbeFunctionName: ['Function that sends webhooks to the environment itself', probe.functionName],
       });
     }
     const { events, deliveries, retries, secretsKey } = webhooks;

@@ -162,6 +162,7 @@ it.each([
   [true, '/webhook-origins/check/x'],
   [true, '/api//webhook-origins/./check//x'],
   [true, '/api/x/../webhook-origins/check/x'],
+  [true, '/api/webhook-origins/%2E/check/x'],
   [true, '/api/webhook-origins/%63heck/x'],
   [true, '/api/%77ebhook-origins%2Fcheck%2Fx'],
   [true, '/api/webhook-origins/check/..%2F..%2Fx'],

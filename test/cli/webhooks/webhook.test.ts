@@ -1,5 +1,6 @@
 import { parseDelivery } from '../../../domain/delivery';
 import { parseEvent } from '../../../domain/event';
+import { probe } from '../../../domain/probe';
 import { useInstantWaits } from '../instant-waits';
 import { organizationId, refusal, result, useRegion, webhookId } from '../region';
 
@@ -103,4 +104,11 @@ it('a URL that the service refuses is a usage error', async () => {
   region.answer({ 'add-webhook': () => refusal('scheme_not_https', 'No.') });
   const printed = await region.wallet('webhook', 'add', ...ofOrganization, '--url', url);
   expect(printed).toEqual({ exitCode: 2, stdout: '', stderr: 'error: No.\n' });
+});
+
+it("webhook secret refuses the environment's own probe", async () => {
+  region.answer({ 'describe-webhook': () => result({ ...webhook, webhookId: probe.webhookId }) });
+  const printed = await region.wallet('webhook', 'secret', '--webhook', probe.webhookId);
+  const stderr = expect.stringContaining("is the environment's own probe: nobody needs its secret.");
+  expect(printed).toEqual({ exitCode: 2, stdout: '', stderr });
 });

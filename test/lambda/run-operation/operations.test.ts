@@ -125,6 +125,18 @@ const add = async (change: Json = {}) => {
   return String(webhookId);
 };
 const describeWebhook = (webhookId: string) => run('describe-webhook', { webhookId });
+
+it.each([
+  ['add-webhook', { organizationId: probe.organizationId, url }],
+  ['update-webhook', { webhookId: probe.webhookId, url }],
+  ['rotate-webhook-secret', { webhookId: probe.webhookId, again: true }],
+  ['enable-webhook', { webhookId: probe.webhookId }],
+  ['disable-webhook', { webhookId: probe.webhookId }],
+  ['remove-webhook', { webhookId: probe.webhookId }],
+])("%s refuses the environment's own probe", async (operation, input) => {
+  const message = expect.stringContaining("not that of the environment's own probe.");
+  expect(await invoke(operation, input)).toEqual(refused('input_invalid', message));
+});
 const listWebhooks = async () =>
   (await run<{ webhooks: Json[] }>('list-webhooks', { organizationId })).webhooks;
 
