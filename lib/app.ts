@@ -48,11 +48,12 @@ export function createApp(options: CreateAppOptions = {}): App {
       );
     const serving = new RegionStack(app, { environment, account, otherDashboards });
     if (validateTemplates) serving.warnOfDeprecation();
-    if (environment.standby) {
+    const { standby } = environment;
+    if (standby) {
+      const replica = new StandbyStack(app, { environment: { ...environment, standby }, account });
       // The only dependency: the replica joins the serving stack's global database.
-      new StandbyStack(app, { environment, standby: environment.standby, account }).addStackDependency(
-        serving,
-      );
+      replica.addStackDependency(serving);
+      if (validateTemplates) replica.warnOfMissingKeys();
     }
   }
   Validations.of(app).addPlugins(new ResidencyPlugin(boundariesOf(environments)));

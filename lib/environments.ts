@@ -8,7 +8,11 @@ export {
   checkThrottle,
   type Deprecation,
   type Environment,
+  recordedArn,
   restoreSuffix,
+  type SharedKey,
+  type SharedKeys,
+  sharedKeysOf,
   stacksOf,
   type TableStack,
 } from './environment/schema';
@@ -45,6 +49,7 @@ export const environments: readonly Environment[] = validateEnvironments([
     throttle: { requestsPerSecond: 200, burst: 400 },
     tokenIssuer: 'https://eu.wallet-infrastructure.example',
     signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
+    multiRegionKeys: true,
     standby: {
       stackId: 'WalletEuStandby',
       region: 'eu-west-1',
@@ -127,6 +132,10 @@ export function developerEnvironment(name: string): Environment {
     alarmEmail,
     airGappedBackups,
     objective,
+    multiRegionKeys,
+    keyReplicas,
+    adoptedKeys,
+    formerAddress,
     ...rest
   } = row;
   const [copy] = validateEnvironments([

@@ -52,6 +52,11 @@ export const statefulTypes: Readonly<Record<string, StatefulType>> = {
     remedy:
       'What the key encrypted, signed or derived would be lost with it. Undo the change; to rotate a signing key, add a label beside the old one, and take the old key out of the baseline when its last token has expired.',
   },
+  'AWS::KMS::ReplicaKey': {
+    fixed: ['PrimaryKeyArn'],
+    remedy:
+      'The region would be without the key for a week: a deleted replica blocks another one for as long. Undo the change; to take the key out of the stack, adopt it in the row.',
+  },
   'AWS::SQS::Queue': {
     fixed: ['FifoQueue', 'QueueName'],
     remedy: 'Messages that wait would stay in the old queue, unread. Undo the change.',

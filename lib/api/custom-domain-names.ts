@@ -28,21 +28,8 @@ export class CustomDomainNames extends Construct {
 
   constructor(scope: Construct, id: string, { domainNames, apis }: CustomDomainNamesProps) {
     super(scope, id);
-    const { api, dashboard, hostedZone, certificateArn } = domainNames;
-    const zone =
-      hostedZone &&
-      HostedZone.fromHostedZoneAttributes(this, 'Zone', {
-        hostedZoneId: hostedZone.id,
-        zoneName: hostedZone.name,
-      });
-    const certificate =
-      certificateArn === undefined
-        ? new Certificate(this, 'Certificate', {
-            domainName: api,
-            subjectAlternativeNames: [dashboard],
-            validation: CertificateValidation.fromDns(zone),
-          })
-        : Certificate.fromCertificateArn(this, 'Certificate', certificateArn);
+    const { api, dashboard } = domainNames;
+    const { zone, certificate } = createCertificate(this, domainNames);
     const addName = (id: string, domainName: string, restApi: RestApi): string => {
       const domain = new DomainName(this, id, {
         domainName,
@@ -65,4 +52,26 @@ export class CustomDomainNames extends Construct {
       dashboard: addName('Dashboard', dashboard, apis.dashboard),
     };
   }
+}
+
+/** The row's certificate, or a new one for both names, which its hosted zone validates. Also prepared in a standby. */
+export function createCertificate(
+  scope: Construct,
+  { api, dashboard, hostedZone, certificateArn }: DomainNames,
+) {
+  const zone =
+    hostedZone &&
+    HostedZone.fromHostedZoneAttributes(scope, 'Zone', {
+      hostedZoneId: hostedZone.id,
+      zoneName: hostedZone.name,
+    });
+  const certificate =
+    certificateArn === undefined
+      ? new Certificate(scope, 'Certificate', {
+          domainName: api,
+          subjectAlternativeNames: [dashboard],
+          validation: CertificateValidation.fromDns(zone),
+        })
+      : Certificate.fromCertificateArn(scope, 'Certificate', certificateArn);
+  return { zone, certificate };
 }

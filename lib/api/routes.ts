@@ -1,6 +1,5 @@
 import { Duration, Fn, type Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { FunctionOperation, Operation } from '../../domain/routes';
 import { variables as checkDeliveryVariables } from '../../lambda/check-delivery/variables';
 import { variables as deleteUserGroupVariables } from '../../lambda/delete-user-group/variables';
@@ -20,8 +19,8 @@ export interface RouteParts {
   readonly schema: SchemaMigration;
   readonly keys: SigningKeys;
   readonly webhookOrigin: WebhookOrigin;
-  /** Derives the webhooks' secrets. */
-  readonly secretsKey: () => IKey;
+  /** Of the key that derives the webhooks' secrets. */
+  readonly secretsKeyArn: () => string;
 }
 
 interface PublicRoute {
@@ -73,8 +72,8 @@ export const routeTable: Readonly<
   headWebhookOrigins: { requiresToken: false, acknowledged: 'publicMethod' },
   /** The environment's own receiver: no VPC, no database, one key. The function checks what a token would. */
   checkDelivery: {
-    createFunction: ({ stack, environment, webhookOrigin, secretsKey }) => {
-      const { keyArn } = secretsKey();
+    createFunction: ({ stack, environment, webhookOrigin, secretsKeyArn }) => {
+      const keyArn = secretsKeyArn();
       const handler = new HandlerFunction(stack, 'CheckDelivery', {
         useCase: 'check-delivery',
         description: "Checks deliveries to the environment's own receiver",

@@ -1,11 +1,10 @@
-import { CustomResource, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { CustomResource, Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import type { Environment } from '../environment/schema';
+import { type Environment, sharedKeysOf } from '../environment/schema';
 import { DeploymentProvider } from '../functions/deployment-provider';
 import { HandlerFunction } from '../functions/handler-function';
-import { withStableLogicalId } from '../stable-logical-id';
+import { createSharedKey } from '../shared-key';
 
 /** Keys for one purpose: the first signs, all verify. */
 export interface SigningKeySet {
@@ -15,11 +14,7 @@ export interface SigningKeySet {
   readonly jwks: string;
 }
 
-/**
- * The region's KMS keys (ECDSA on P-256), which never leave it, and their public keys, exported during
- * deployment so that functions verify offline. A key whose label is removed from the table stays in KMS, unused, until
- * an operator deletes it.
- */
+/** KMS keys (ECDSA on P-256), and their public keys, exported during deployment so that functions verify offline. */
 export class SigningKeys extends Construct {
   readonly accessToken: SigningKeySet;
   readonly userAction: SigningKeySet;
@@ -39,31 +34,23 @@ export class SigningKeys extends Construct {
       handler: exporter,
       logRetention: environment.logRetentionDays,
     });
-    const createKey = (purpose: string, label: string): Key => {
-      const logicalId = `${purpose}SigningKey${label.replace('-', '')}`;
-      const key = new Key(this, logicalId, {
-        description: `${purpose} signatures of ${environment.name}, ${label}`,
-        keySpec: KeySpec.ECC_NIST_P256,
-        keyUsage: KeyUsage.SIGN_VERIFY,
-        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-      });
-      return withStableLogicalId(key, logicalId);
-    };
-    const keySet = (purpose: string, labels: readonly string[]): SigningKeySet => {
-      const keys = labels.map((label) => ({ label, key: createKey(purpose, label) }));
+    const keySet = (purpose: 'accessToken' | 'userAction', id: string): SigningKeySet => {
+      const keys = sharedKeysOf(environment)
+        .filter((key) => key.purpose === purpose)
+        .map((key) => ({ Label: key.label, Arn: createSharedKey(this, environment, key) }));
       exporter.addToRolePolicy(
-        new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: keys.map(({ key }) => key.keyArn) }),
+        new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: keys.map(({ Arn }) => Arn) }),
       );
-      const jwks = new CustomResource(this, `${purpose}Jwks`, {
+      const jwks = new CustomResource(this, id, {
         resourceType: 'Custom::SigningKeySet',
         serviceToken,
         serviceTimeout: Duration.minutes(2),
-        properties: { Keys: keys.map(({ label, key }) => ({ Label: label, Arn: key.keyArn })) },
+        properties: { Keys: keys },
       });
       jwks.node.addDependency(exporter);
-      return { signingKeyArn: keys[0]?.key.keyArn ?? '', jwks: jwks.getAttString('Jwks') };
+      return { signingKeyArn: keys[0]?.Arn ?? '', jwks: jwks.getAttString('Jwks') };
     };
-    this.accessToken = keySet('AccessToken', environment.signingKeyLabels.accessToken);
-    this.userAction = keySet('UserAction', environment.signingKeyLabels.userAction);
+    this.accessToken = keySet('accessToken', 'AccessTokenJwks');
+    this.userAction = keySet('userAction', 'UserActionJwks');
   }
 }

@@ -1,10 +1,25 @@
 import * as v from 'valibot';
 import { InvalidEnvironment, type InvalidField, residencyRemedy, zonesRemedy } from './messages';
-import { type Environment, restoreSuffix, schema } from './schema';
+import {
+  type Environment,
+  recordedArn,
+  restoreSuffix,
+  type SharedKeys,
+  schema,
+  sharedKeysOf,
+} from './schema';
 
 const areZonesOf = (names: readonly string[], ofRegion: string) =>
   [2, 3].includes(names.length) && names.every((zone) => zone.slice(0, -1) === ofRegion);
 const regionIn = (arn = '') => arn.split(':')[3];
+/** Keys for a stack are recorded in its region if it adopts them, otherwise in another one of the environment. */
+const areRecorded = (keys: SharedKeys | undefined, isRight: (ofKey: string) => boolean) =>
+  [
+    keys?.webhookSecrets,
+    ...[keys?.accessToken, keys?.userAction].flatMap((each) => Object.values(each ?? {})),
+  ]
+    .filter((arn) => arn !== undefined)
+    .every((arn) => isRight(regionIn(arn) ?? ''));
 const requiredFor = ({ serviceLevelAgreement }: Partial<Environment>, value: string) =>
   serviceLevelAgreement && `A service level agreement requires ${value}.`;
 
@@ -70,6 +85,45 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
     "Give a certificate in the row's region, or a hosted zone for the stack to create one.",
   'webhookOrigin.reserve': ({ webhookOrigin }) =>
     webhookOrigin?.adoptedReserve && !webhookOrigin.reserve && 'Set it to true: there is an adoptedReserve.',
+  multiRegionKeys: ({ multiRegionKeys = false, residencyRegions, standby, keyReplicas, adoptedKeys }) =>
+    multiRegionKeys
+      ? residencyRegions?.length === 1 &&
+        'Remove it: nothing may be replicated from the one residency region.'
+      : (standby ?? keyReplicas ?? adoptedKeys) && 'Set it to true: a standby has replicas of the keys.',
+  keyReplicas: ({ keyReplicas, region, residencyRegions }) =>
+    !areRecorded(keyReplicas, (of) => of !== region && residencyRegions?.includes(of) !== false) &&
+    'Give the ARNs of the primaries, in the other residencyRegions.',
+  adoptedKeys: ({ adoptedKeys, region }) =>
+    region &&
+    !areRecorded(adoptedKeys, (of) => of === region) &&
+    "Give the ARNs of existing keys in the row's region.",
+  'standby.adoptedKeys': ({ standby }) =>
+    standby &&
+    !areRecorded(standby.adoptedKeys, (of) => of === standby.region) &&
+    "Give the ARNs of existing keys in the standby's region.",
+  'standby.certificateArn': ({ standby, domainNames }) =>
+    standby &&
+    (standby.certificateArn
+      ? regionIn(standby.certificateArn) !== standby.region
+      : domainNames?.hostedZone === undefined && domainNames) &&
+    "Give a certificate in the standby's region, or the row a hosted zone for the standby to create one.",
+  'standby.keys': ({ standby, residencyRegions, signingKeyLabels }) => {
+    const { keys, adoptedKeys, region } = standby ?? {};
+    if (!areRecorded(keys, (of) => of !== region && residencyRegions?.includes(of) !== false))
+      return 'Give the ARNs of the primaries, in the other residencyRegions.';
+    if (!signingKeyLabels || (keys ?? adoptedKeys) === undefined) return false;
+    const all = sharedKeysOf({ signingKeyLabels });
+    const missing = all.filter(
+      (key) =>
+        all.find(({ purpose }) => purpose === key.purpose) === key &&
+        (recordedArn(keys, key) ?? recordedArn(adoptedKeys, key)) === undefined,
+    );
+    const names = missing.map(({ purpose, label }) => [purpose, label].filter(Boolean).join(' '));
+    return (
+      names.length > 0 &&
+      `Record ${names.join(', ')} first: docs/runbook/planned-work.md#rotating-a-signing-key.`
+    );
+  },
   'standby.region': ({ standby, region, residencyRegions }) =>
     standby &&
     (standby.region === region || residencyRegions?.includes(standby.region) === false) &&
@@ -98,6 +152,7 @@ const uniqueFields = [
   'domainNames.api',
   'domainNames.dashboard',
   'adoptedElasticIp.allocationId',
+  'standby.adoptedElasticIp.allocationId',
   'webhookOrigin.adoptedReserve.allocationId',
 ];
 

@@ -46,8 +46,9 @@ const rdsName = text(
   'Use 1 to 63 of a-z, 0-9 and -, starting with a letter.',
 );
 const day = time(/^\d{4}-\d{2}-\d{2}$/, 'Give the day as YYYY-MM-DD.');
+const isLabel = (label: string) => /^\d{4}-(0[1-9]|1[0-2])[a-z]?$/.test(label);
 const labels = list<string>(
-  (label) => /^\d{4}-(0[1-9]|1[0-2])[a-z]?$/.test(label),
+  isLabel,
   'List the months of the keys, each once, such as 2026-11 or 2026-11b; the first one signs.',
 );
 const domainName = text(
@@ -59,11 +60,28 @@ const retentions = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
+const ipv4 = where(isIPv4, 'Give the IPv4 address of an Elastic IP, such as 203.0.113.7.');
 /** An existing Elastic IP, such as one retained by a deleted stack. */
 const adoptedElasticIp = object({
   allocationId: text(/^eipalloc-[0-9a-f]{8,17}$/, 'Give the allocation id of the Elastic IP, eipalloc-….'),
-  address: where(isIPv4, 'Give the IPv4 address of that allocation, such as 203.0.113.7.'),
+  address: ipv4,
 });
+
+const keyArn = text(
+  /^arn:aws:kms:[a-z0-9-]+:\d{12}:key\/mrk-[0-9a-f]{32}$/,
+  'Give the ARN of a multi-Region key as "wallet outputs" prints it, arn:aws:kms:…:key/mrk-….',
+);
+const keysByLabel = v.record(where(isLabel, 'Name a label of signingKeyLabels.'), keyArn);
+/** Keys that several regions have: one per label of a purpose, and the one that derives the webhooks' secrets. */
+const sharedKeys = object({
+  webhookSecrets: optional(keyArn),
+  accessToken: optional(keysByLabel),
+  userAction: optional(keysByLabel),
+});
+const certificateArn = text(
+  /^arn:[a-z-]+:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
+  'Give the ARN of an ACM certificate.',
+);
 
 /** A second region with a replica of the data. It serves no requests until it is promoted. */
 const standby = object({
@@ -78,6 +96,14 @@ const standby = object({
   globalClusterIdentifier: rdsName,
   /** Database instances. The replica needs none; promotion needs one, or as many as serve. @default 0 */
   instances: optional(number(0, 16)),
+  /** The primaries of the keys to replicate, recorded after the serving stack's deployment. @default - a promotion changes every key */
+  keys: optional(sharedKeys),
+  /** Existing multi-Region keys of the standby's region, to refer to instead of replicating: a region holds one of each. */
+  adoptedKeys: optional(sharedKeys),
+  /** The webhook origin after a promotion, allocated in advance; receivers allow it as a reserve. @default - a promotion allocates one */
+  adoptedElasticIp: optional(adoptedElasticIp),
+  /** As `domainNames.certificateArn`, in the standby's region. @default - with a hosted zone, the standby creates one */
+  certificateArn: optional(certificateArn),
 });
 
 /**
@@ -126,9 +152,7 @@ const domainNames = object({
     object({ id: text(/^Z[A-Z0-9]{1,31}$/, 'Give the id of the Route 53 zone, Z….'), name: domainName }),
   ),
   /** ACM certificate for both names. @default - the stack creates one, validated in the hosted zone */
-  certificateArn: optional(
-    text(/^arn:[a-z-]+:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/, 'Give the ARN of an ACM certificate.'),
-  ),
+  certificateArn: optional(certificateArn),
 });
 
 /**
@@ -199,12 +223,20 @@ export const schema = object({
   ),
   /** Labels of the KMS keys, by month. The first signs, all verify: docs/runbook/planned-work.md#rotating-a-signing-key. */
   signingKeyLabels: object({ accessToken: labels, userAction: labels }),
+  /** Whether the keys can have replicas in other `residencyRegions`: docs/decisions/standby.md. Never change it: KMS cannot. @default false */
+  multiRegionKeys: optional(flag),
+  /** Promoted standby: its `keys`. Never change an entry: CloudFormation would delete the replica. @default - each key is a new primary */
+  keyReplicas: optional(sharedKeys),
+  /** Promoted standby: its `adoptedKeys`. Never remove one. */
+  adoptedKeys: optional(sharedKeys),
   /** Maximum accepted time from `iat` to `exp` of an access token. @default 1440, a day */
   accessTokenMinutes: optional(number(5, 10_080)),
   /** Custom domain names. @default - API Gateway's addresses */
   domainNames: optional(domainNames),
   /** @default - the stack creates the Elastic IP */
   adoptedElasticIp: optional(adoptedElasticIp),
+  /** Promoted standby: the address of the former region, published as a reserve, for the return. */
+  formerAddress: optional(ipv4),
   /**
    * The address pool (BYOIP) to allocate new Elastic IPs from. A change would replace them.
    * https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-byoip.html
@@ -228,6 +260,7 @@ export type Standby = v.InferOutput<typeof standby>;
 export type DomainNames = v.InferOutput<typeof domainNames>;
 export type AdoptedElasticIp = v.InferOutput<typeof adoptedElasticIp>;
 export type Deprecation = NonNullable<Environment['deprecation']>;
+export type SharedKeys = v.InferOutput<typeof sharedKeys>;
 export type RestoreSource = v.InferOutput<typeof restoreFrom>;
 
 /** Maximum seconds from an access token's `iat` to its `exp`. */
@@ -264,6 +297,64 @@ export function restoreSuffix({ restoreFrom }: Pick<Environment['database'], 're
   const { snapshot, cluster, time } = restoreFrom;
   const hash = createHash('sha256').update(JSON.stringify([snapshot, cluster, time]));
   return `-${hash.digest('hex').slice(0, 8)}`;
+}
+
+/** A key of which a row may record an ARN: its entry in `SharedKeys`, and its logical id, which never changes. */
+export interface SharedKey {
+  readonly purpose: keyof SharedKeys;
+  /** Empty for the webhooks' secrets. */
+  readonly label: string;
+  readonly logicalId: string;
+}
+
+/** The keys of a serving stack that a promotion keeps, the one that signs first of its purpose. */
+export function sharedKeysOf({
+  signingKeyLabels,
+}: Pick<Environment, 'signingKeyLabels'>): readonly [SharedKey, ...SharedKey[]] {
+  const signing = (purpose: 'accessToken' | 'userAction', prefix: string) =>
+    signingKeyLabels[purpose].map((label) => {
+      const logicalId = `${prefix}SigningKey${label.replace('-', '')}`;
+      return { purpose, label, logicalId };
+    });
+  return [
+    { purpose: 'webhookSecrets', label: '', logicalId: 'WebhookSecretsKey' },
+    ...signing('accessToken', 'AccessToken'),
+    ...signing('userAction', 'UserAction'),
+  ];
+}
+
+/** The recorded ARN of a key. */
+export function recordedArn(
+  keys: SharedKeys | undefined,
+  { purpose, label }: Pick<SharedKey, 'purpose' | 'label'>,
+): string | undefined {
+  const found = keys?.[purpose];
+  return typeof found === 'object' ? found[label] : found;
+}
+
+const without = <T extends object, Name extends keyof T>(object: T, ...names: readonly Name[]) =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name as Name))) as Omit<
+    T,
+    Name
+  >;
+
+/**
+ * The row after a promotion of its standby, but for `formerAddress`, which only the deployed stack knows:
+ * docs/runbook/emergencies.md#promoting-the-standby. What belongs to the former region stays there.
+ */
+export function promoted(row: Environment & { readonly standby: Standby }): Environment {
+  const { keys, certificateArn, globalClusterIdentifier: replicaOf, ...standby } = row.standby;
+  const { domainNames, webhookOrigin, ...former } = row;
+  return {
+    ...without(former, 'standby', 'adoptedElasticIp', 'publicIpv4Pool', 'keyReplicas', 'adoptedKeys'),
+    ...without(standby, 'instances'),
+    ...(keys && { keyReplicas: keys }),
+    ...(webhookOrigin && { webhookOrigin: { reserve: webhookOrigin.reserve } }),
+    ...(domainNames && {
+      domainNames: { ...without(domainNames, 'certificateArn'), ...(certificateArn && { certificateArn }) },
+    }),
+    database: { ...row.database, replicaOf },
+  };
 }
 
 /** A stack of the table, deployed or not. */

@@ -73,7 +73,6 @@ const neverCalled = [
       Export* ModifyImageAttribute ModifySnapshotAttribute`,
     ecr: 'PutReplicationConfiguration',
     events: 'CreateApiDestination CreateConnection CreateEndpoint PutPermission',
-    kms: 'ReplicateKey',
     lambda: 'AddLayerVersionPermission CreateFunctionUrlConfig',
     logs: 'CreateDelivery CreateExportTask PutAccountPolicy PutDestination* PutSubscriptionFilter',
     oam: 'CreateLink',
@@ -94,6 +93,33 @@ const backupCopies = actionsIn({
   backup: 'Copy* StartCopyJob',
   rds: 'CopyDBClusterSnapshot CopyDBSnapshot ModifyDBClusterSnapshotAttribute',
 });
+
+/**
+ * Material of keys leaves a row's regions by replication only.
+ * https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-auth.html
+ */
+const replicasOfKeys = ({ multiRegionKeys, residencyRegions: regions }: Environment) =>
+  multiRegionKeys
+    ? [
+        {
+          Sid: 'KeyReplicas',
+          Action: ['kms:ReplicateKey'],
+          Condition: { StringNotEquals: { 'kms:ReplicaRegion': regions } },
+        },
+        {
+          Sid: 'PrimaryKeys',
+          Action: ['kms:UpdatePrimaryRegion'],
+          Condition: { StringNotEquals: { 'kms:PrimaryRegion': regions } },
+        },
+      ]
+    : [
+        { Sid: 'KeyReplicas', Action: ['kms:ReplicateKey'] },
+        {
+          Sid: 'MultiRegionKeys',
+          Action: ['kms:CreateKey'],
+          Condition: { Bool: { 'kms:MultiRegion': 'true' } },
+        },
+      ];
 
 /**
  * What nobody in the account may do, its root user included; not service-linked roles.
@@ -151,11 +177,7 @@ export function serviceControlPolicy({ environment, account }: GuardedAccount): 
       Action: ['events:PutTargets'],
       Condition: { 'ForAnyValue:ArnNotLike': { 'events:TargetArn': ownTargets } },
     },
-    {
-      Sid: 'MultiRegionKeys',
-      Action: ['kms:CreateKey'],
-      Condition: { Bool: { 'kms:MultiRegion': 'true' } },
-    },
+    ...replicasOfKeys(environment),
     {
       Sid: 'FunctionInvokers',
       Action: ['lambda:AddPermission'],

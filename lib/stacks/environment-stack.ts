@@ -1,6 +1,6 @@
 import { Annotations, Aspects, CfnOutput, CfnResource, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
-import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { CfnKey, Key } from 'aws-cdk-lib/aws-kms';
+import { AnyPrincipal, Effect, type PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { CfnKey, CfnReplicaKey, Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct, IConstruct } from 'constructs';
 import type { OutputName } from '../../domain/outputs';
 import { acknowledgeOnEach } from '../checks/acknowledgements';
@@ -81,19 +81,19 @@ export abstract class EnvironmentStack extends Stack {
  * https://docs.aws.amazon.com/kms/latest/developerguide/grants.html
  */
 function limitGrants(node: IConstruct): void {
-  if (!(node instanceof Key)) return;
-  node.addToResourcePolicy(
-    new PolicyStatement({
-      effect: Effect.DENY,
-      principals: [new AnyPrincipal()],
-      actions: ['kms:CreateGrant'],
-      // In a key policy, `*` means the key itself.
-      resources: ['*'],
-      conditions: {
-        BoolIfExists: { 'kms:GrantIsForAWSResource': 'false', 'aws:PrincipalIsAWSService': 'false' },
-      },
-    }),
-  );
+  if (!(node instanceof Key) && !(node instanceof CfnReplicaKey)) return;
+  const denial = new PolicyStatement({
+    effect: Effect.DENY,
+    principals: [new AnyPrincipal()],
+    actions: ['kms:CreateGrant'],
+    // In a key policy, `*` means the key itself.
+    resources: ['*'],
+    conditions: {
+      BoolIfExists: { 'kms:GrantIsForAWSResource': 'false', 'aws:PrincipalIsAWSService': 'false' },
+    },
+  });
+  if (node instanceof Key) node.addToResourcePolicy(denial);
+  else (node.keyPolicy as PolicyDocument).addStatements(denial);
 }
 
 /** Deletes everything with the stack, the Elastic IP too. */

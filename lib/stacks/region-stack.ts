@@ -61,7 +61,7 @@ export class RegionStack extends EnvironmentStack {
       schema,
       keys,
       webhookOrigin,
-      secretsKey: () => webhooksOnce().secretsKey,
+      secretsKeyArn: () => webhooksOnce().secretsKeyArn,
     });
     const webhooks = webhooksOnce();
     const api = new Api(this, 'Api', { environment, authorizeRequest, functions, webhookOrigin });
@@ -120,7 +120,7 @@ export class RegionStack extends EnvironmentStack {
         ProbeFunctionName: ['Function that sends webhooks to the environment itself', probe.functionName],
       });
     }
-    const { events, deliveries, retries, secretsKey } = webhooks;
+    const { events, deliveries, retries, secretsKeyArn } = webhooks;
     this.addOutputs({
       ApiBaseUrl: ['Base address of the API', api.url],
       DashboardUrl: ['Address of the dashboard', dashboard.url],
@@ -139,7 +139,7 @@ export class RegionStack extends EnvironmentStack {
         deliveries.deadLetters.queueUrl,
       ],
       WebhookRetryQueueUrl: ['Queue of retries', retries.queue.queueUrl],
-      WebhookSecretsKeyArn: ['KMS key from which webhook secrets are derived', secretsKey.keyArn],
+      WebhookSecretsKeyArn: ['KMS key from which webhook secrets are derived', secretsKeyArn],
       TokenSigningKeyArn: ['KMS key that signs access tokens', keys.accessToken.signingKeyArn],
       UserActionSigningKeyArn: ['KMS key that signs user actions', keys.userAction.signingKeyArn],
       DatabaseClusterArn: ['The Aurora cluster', database.cluster.arn],

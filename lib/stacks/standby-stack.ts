@@ -1,27 +1,39 @@
+import { Annotations } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
+import { createCertificate } from '../api/custom-domain-names';
 import { ReplicaCluster } from '../database/replica-cluster';
-import type { Environment, Standby } from '../environment/schema';
+import {
+  type Environment,
+  promoted,
+  recordedArn,
+  type SharedKey,
+  type Standby,
+  sharedKeysOf,
+} from '../environment/schema';
 import { standbyReplication } from '../monitoring/alarm-table';
 import { Alarms } from '../monitoring/alarms';
 import { OperationsKey } from '../monitoring/operations-key';
 import { Network } from '../network/network';
+import { createSharedKey } from '../shared-key';
 import { EnvironmentStack, type EnvironmentStackProps } from './environment-stack';
 
 export interface StandbyStackProps extends EnvironmentStackProps {
-  readonly standby: Standby;
+  readonly environment: Environment & { readonly standby: Standby };
 }
 
 /**
- * The second region of an environment: a network and a replica of the data, without the service. Uses `RegionStack`'s logical
- * ids, so that a promotion is an update.
+ * The second region of an environment: a network and replicas of the data and of the keys, without the service. Uses
+ * `RegionStack`'s logical ids, so that a promotion is an update.
  */
 export class StandbyStack extends EnvironmentStack {
-  constructor(scope: Construct, { environment: serving, standby, account }: StandbyStackProps) {
-    const { stackId, region, zones, vpcCidr, globalClusterIdentifier } = standby;
-    const { standby: _, ...row } = serving;
+  private readonly hasKeys: boolean;
+
+  constructor(scope: Construct, { environment: serving, account }: StandbyStackProps) {
+    const { standby } = serving;
+    const row = promoted(serving);
     // Even with `restoreFrom`, its data comes from the primary.
     const { restoreFrom, ...database } = row.database;
-    const environment: Environment = { ...row, stackId, region, zones, vpcCidr, database };
+    const environment = { ...row, database };
     super(scope, `standby of ${environment.title}`, { environment, account });
 
     const key = new OperationsKey(this, 'OperationsKey', { environment });
@@ -29,15 +41,42 @@ export class StandbyStack extends EnvironmentStack {
     // The same scope as in `RegionStack`, for the same logical ids.
     const scopeOfCluster = new Construct(this, 'Database');
     const replica = new ReplicaCluster(scopeOfCluster, 'Cluster', { environment, standby, vpc });
+    const keys = this.replicateKeys(environment);
+    this.hasKeys = keys.length > 0;
+    const { domainNames } = environment;
+    if (domainNames?.hostedZone && domainNames.certificateArn === undefined)
+      createCertificate(new Construct(this, 'DomainNames'), domainNames);
     if (environment.serviceLevelAgreement) {
       const alarms = [standbyReplication(replica.identifier, serving.region)];
       const scopeOfAlarms = new Construct(this, 'Monitoring');
       const { topicArn } = new Alarms(scopeOfAlarms, 'Alarms', { environment, key, alarms });
       this.addOutputs({ AlarmTopicArn: ['SNS topic to which alarms are published', topicArn] });
     }
+    // Of each purpose the first, which signs.
+    const arnOf = (purpose: SharedKey['purpose']) => keys.find((each) => each.purpose === purpose)?.arn ?? '';
     this.addOutputs({
       DatabaseClusterArn: ['The Aurora cluster that a promotion makes the primary', replica.arn],
-      GlobalClusterIdentifier: ['The global database of the cluster', globalClusterIdentifier],
+      GlobalClusterIdentifier: ['The global database of the cluster', standby.globalClusterIdentifier],
+      ...(this.hasKeys && {
+        WebhookSecretsKeyArn: ['Derives webhook secrets after a promotion', arnOf('webhookSecrets')],
+        TokenSigningKeyArn: ['Signs access tokens after a promotion', arnOf('accessToken')],
+        UserActionSigningKeyArn: ['Signs user actions after a promotion', arnOf('userAction')],
+      }),
     });
+  }
+
+  private replicateKeys(environment: Environment): readonly (SharedKey & { readonly arn: string })[] {
+    const { keyReplicas, adoptedKeys } = environment;
+    return sharedKeysOf(environment)
+      .filter((key) => recordedArn(keyReplicas, key) ?? recordedArn(adoptedKeys, key))
+      .map((key) => ({ ...key, arn: createSharedKey(this, environment, key) }));
+  }
+
+  /** Makes synthesis warn that a promotion would change every key. */
+  warnOfMissingKeys(): void {
+    if (this.hasKeys) return;
+    const warning =
+      "The standby has no replicas of the keys: a promotion would change every webhook's secret and every token's key. Record them in the row: docs/deploying.md#3-the-first-deployment.";
+    Annotations.of(this).addWarningV2('wallet-infrastructure:standby-without-keys', warning);
   }
 }

@@ -1,9 +1,8 @@
-import { Aws, Duration, Fn, RemovalPolicy } from 'aws-cdk-lib';
+import { Aws, Duration, Fn } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import { type CfnEventSourceMapping, EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -11,10 +10,10 @@ import * as deliverWebhook from '../../lambda/deliver-webhook/variables';
 import * as fanOutEvent from '../../lambda/fan-out-event/variables';
 import { DatabaseFunction, type DatabaseFunctionProps } from '../database/database-function';
 import type { SchemaMigration } from '../database/schema-migration';
-import type { Environment } from '../environment/schema';
+import { type Environment, sharedKeysOf } from '../environment/schema';
 import type { FunctionNetwork, HandlerFunction } from '../functions/handler-function';
 import type { WebhookOrigin } from '../network/webhook-origin';
-import { withStableLogicalId } from '../stable-logical-id';
+import { createSharedKey } from '../shared-key';
 import { WebhookQueue } from './webhook-queue';
 
 export interface WebhooksProps {
@@ -39,8 +38,8 @@ export class Webhooks extends Construct {
   readonly deliveries: WebhookQueue;
   /** Retries, and first attempts to webhooks that were slow or failed. A separate consumer, so that they do not delay others. */
   readonly retries: WebhookQueue;
-  /** The HMAC key that derives the webhooks' secrets. They are lost with it. */
-  readonly secretsKey: Key;
+  /** Of the HMAC key that derives the webhooks' secrets. They are lost with it. */
+  readonly secretsKeyArn: string;
   /** The private subnets, whose way out is the webhook origin. */
   readonly egress: FunctionNetwork;
   readonly fanOutEvent: HandlerFunction;
@@ -67,15 +66,8 @@ export class Webhooks extends Construct {
       functionTimeout: deliveryTimeout,
       deadLetters: this.deliveries.deadLetters,
     });
-    this.secretsKey = withStableLogicalId(
-      new Key(this, 'SecretsKey', {
-        description: `Derives the webhook secrets of ${props.environment.name}`,
-        keySpec: KeySpec.HMAC_256,
-        keyUsage: KeyUsage.GENERATE_VERIFY_MAC,
-        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-      }),
-      'WebhookSecretsKey',
-    );
+    const [secrets] = sharedKeysOf(props.environment);
+    this.secretsKeyArn = createSharedKey(this, props.environment, secrets);
     this.common = { schema: props.schema, logRetention: props.environment.logRetentionDays };
     this.egress = this.networkWithEgress();
     this.deliverWebhook = this.deliver(this.egress);
@@ -121,7 +113,7 @@ export class Webhooks extends Construct {
         RETRY_QUEUE_URL: retries.queueUrl,
         DELIVERY_DEAD_LETTER_QUEUE_URL: deadLetters.queueUrl,
         EVENTS_QUEUE_URL: this.events.queue.queueUrl,
-        WEBHOOK_SECRETS_KEY_ID: this.secretsKey.keyArn,
+        WEBHOOK_SECRETS_KEY_ID: this.secretsKeyArn,
         ENVIRONMENT: this.props.environment.name,
       },
       timeout: deliveryTimeout,
@@ -130,7 +122,7 @@ export class Webhooks extends Construct {
     // The event queue, for `webhook.disabled`.
     allowSending(handler, deadLetters, retries, this.events.queue);
     handler.addToRolePolicy(
-      new PolicyStatement({ actions: ['kms:GenerateMac'], resources: [this.secretsKey.keyArn] }),
+      new PolicyStatement({ actions: ['kms:GenerateMac'], resources: [this.secretsKeyArn] }),
     );
     this.consume(handler, queue, { concurrency: 20 });
     this.consume(handler, retries, { concurrency: 20, name: 'Retry' });

@@ -5,7 +5,7 @@ import type { IConstruct } from 'constructs';
 import { reviewed } from '../../lib/checks/residency/reviewed';
 import { addRulePacks, rulePacks } from '../../lib/checks/rule-packs';
 import { developerEnvironment, environments } from '../../lib/environments';
-import { first, withEveryOption } from '../support/rows';
+import { newcomer, withEveryOption } from '../support/rows';
 import { type Resource, withApp } from '../support/stacks';
 
 jest.mock('../../lib/checks/migrations', () => ({
@@ -113,14 +113,14 @@ it("with -c developer=NAME, the app has only a developer's copy, which retains n
 it('a finding of the residency rules fails the synthesis despite an acknowledgement, with construct, value and remedy', () => {
   withApp(
     (app) => {
-      const key = new Key(app.node.findChild(first.stackId), 'Everywhere', { multiRegion: true });
+      const key = new Key(app.node.findChild(newcomer.stackId), 'Everywhere', { multiRegion: true });
       for (const scope of [app, key])
-        Validations.of(scope).acknowledge({ id: 'Residency::unreviewed', reason: 'It is convenient' });
+        Validations.of(scope).acknowledge({ id: 'Residency::value-not-allowed', reason: 'It is convenient' });
       expect(() => app.synth()).toThrow(
-        /MultiRegion is true(.|\n)*\/Everywhere\/Resource(.|\n)*fix: Find out how(.|\n)*Rule Residency::unreviewed/,
+        /MultiRegion is true(.|\n)*\/Everywhere\/Resource(.|\n)*fix: Stay in the region(.|\n)*Rule Residency::value-not-allowed/,
       );
     },
-    { environments: [first], validateTemplates: false },
+    { environments: [newcomer], validateTemplates: false },
   );
 });
 

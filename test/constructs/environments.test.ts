@@ -2,7 +2,7 @@ import { InvalidEnvironment } from '../../lib/environment/messages';
 import { validateEnvironments } from '../../lib/environment/rules';
 import type { Environment } from '../../lib/environment/schema';
 import { developerEnvironment, environmentNamed, environments } from '../../lib/environments';
-import { restored, withEveryOption, withOtherOptions, withStandby } from '../support/rows';
+import { keysIn, restored, withEveryOption, withOtherOptions, withStandby } from '../support/rows';
 
 const { region, standby, ...rest } = withStandby;
 const eu = { ...withStandby, name: 'eu' };
@@ -12,11 +12,17 @@ const snapshot = `arn:aws:rds:${region}:111122223333:cluster-snapshot:rds:wallet
 const restoreFrom = { cluster: 'wallet-eu-0123abcd', time: '2026-11-21T10:30:00Z' };
 const certificateArn = `arn:aws:acm:${region}:123456789012:certificate/1a2b-3c`;
 const { domainNames, ...options } = withEveryOption(eu);
+const everywhere = { residencyRegions: [region, standby.region, 'eu-west-2'] };
 const { adoptedElasticIp, webhookOrigin } = withOtherOptions;
 /** Every field, except mutually exclusive ones. */
 const full = restored(
   {
-    ...{ ...options, adoptedElasticIp, webhookOrigin, accessTokenMinutes: 60 },
+    ...{ ...options, adoptedElasticIp, webhookOrigin, accessTokenMinutes: 60, ...everywhere },
+    ...{
+      keyReplicas: keysIn('eu-west-2', eu),
+      adoptedKeys: keysIn(region, eu),
+      formerAddress: '203.0.113.7',
+    },
     deprecation: { since: '2026-01-01', sunset: '2027-01-01' },
     domainNames: { ...domainNames, certificateArn },
     airGappedBackups: { retentionDays: 7 },
@@ -100,8 +106,14 @@ describe('a row', () => {
       'adoptedElasticIp.allocationId': '203.0.113.7',
       'adoptedElasticIp.address': '203.0.113.7/32',
       publicIpv4Pool: 'amazon',
+      formerAddress: '203.0.113.7/32',
+      multiRegionKeys: 'yes',
+      'keyReplicas.webhookSecrets': keysIn(region, eu).webhookSecrets?.replace('mrk-', ''),
+      'adoptedKeys.accessToken.2026-11': 'mrk-0',
       'standby.globalClusterIdentifier': '1wallet',
       'standby.instances': -1,
+      'standby.keys.userAction': 'all',
+      'standby.certificateArn': certificateArn.replace(':123456789012:', ':1:'),
       'airGappedBackups.retentionDays': 6,
     };
     const { fields, message } = refusalOf(changed(full, wrong));
@@ -124,6 +136,7 @@ describe('a row', () => {
     'a row without optional fields': alone,
     'a row without a service level agreement': unpromised,
     'a row that may pause': { ...unpromised, database: paused },
+    'a row in one region': changed(alone, { residencyRegions: [region], multiRegionKeys: undefined }),
     'a row without a hosted zone': changed(full, { 'domainNames.hostedZone': undefined }),
   };
   const refused: [field: string, value: unknown, row?: keyof typeof rows][] = [
@@ -155,6 +168,19 @@ describe('a row', () => {
     ['domainNames.certificateArn', certificateArn.replace(region, 'us-east-1')],
     ['domainNames.certificateArn', undefined, 'a row without a hosted zone'],
     ['webhookOrigin.reserve', false],
+    ['multiRegionKeys', undefined],
+    ['multiRegionKeys', true, 'a row in one region'],
+    ['keyReplicas', keysIn(region, eu)],
+    ['keyReplicas', keysIn('us-east-1', eu)],
+    ['adoptedKeys', keysIn(standby.region, eu)],
+    ['standby.keys', keysIn(standby.region, eu)],
+    ['standby.keys', keysIn('us-east-1', eu)],
+    // The keys that sign have no replica.
+    ['standby.keys', {}, 'a row with a standby'],
+    ['standby.keys', { ...keysIn(region, eu), userAction: {} }],
+    ['standby.adoptedKeys', keysIn(region, eu)],
+    ['standby.certificateArn', certificateArn],
+    ['standby.certificateArn', undefined, 'a row without a hosted zone'],
     ['standby.region', region],
     ['standby.region', 'us-east-1'],
     ['standby.zones', ['eu-west-1a', 'eu-west-1b']],
@@ -192,6 +218,7 @@ it('two rows have no name, stack, range, issuer, address or global database in c
       'other.standby.globalClusterIdentifier: eu.standby.globalClusterIdentifier',
       'other.tokenIssuer: eu.tokenIssuer',
       'other.domainNames.api: eu.domainNames.dashboard',
+      'other.standby.adoptedElasticIp.allocationId: eu.standby.adoptedElasticIp.allocationId',
       'other.webhookOrigin.adoptedReserve.allocationId: eu.adoptedElasticIp.allocationId',
     ].map((pair) => `${pair} has the same value: choose another.`),
   );

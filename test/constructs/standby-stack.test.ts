@@ -1,15 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
-import { promoted, withStandby as row, withEveryOption } from '../support/rows';
+import { type Environment, promoted, type Standby } from '../../lib/environment/schema';
+import { keysIn, withStandby as row, withEveryOption } from '../support/rows';
 import { type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
 
 const { standby } = row;
 const stacks = synthesizeEveryStack([row]);
 const [serving, stack] = [stacks[row.stackId], stacks[standby.stackId]] as [StackTemplate, StackTemplate];
 const cluster = stack.only('AWS::RDS::DBCluster');
-const complete = withEveryOption(row);
+const complete: typeof row = { ...withEveryOption(row), standby: withEveryOption(row).standby as Standby };
 const before = synthesizeEveryStack([complete]);
 const prepared = before[standby.stackId] as StackTemplate;
 const serves = stackOf(promoted(complete));
+/** The standby as in docs/runbook/planned-work.md, "Removing the standby": its keys remain, and its certificate is its own. */
+const { keys, ...recreated } = complete.standby;
+const { region } = standby;
+const certificateArn = `arn:aws:acm:${region}:111122223333:certificate/1a2b-3c`;
+const adopting: typeof row = {
+  ...complete,
+  standby: { ...recreated, certificateArn, adoptedKeys: keysIn(region, row) },
+};
 const primary = serving.only('AWS::RDS::DBCluster').Properties;
 
 describe('the standby', () => {
@@ -24,6 +33,32 @@ describe('the standby', () => {
     expect(stack.manifest.dependencies).toContain(row.stackId);
   });
 
+  it("has replicas of the serving stack's keys under their logical ids, and outputs that issuers need in advance", () => {
+    const shared = (each: StackTemplate, type: string) =>
+      each.all(type).filter(({ logicalId }) => /Signing|WebhookSecrets/.test(logicalId));
+    const idsOf = (each: StackTemplate, type: string) =>
+      shared(each, type)
+        .map(({ logicalId }) => logicalId)
+        .sort();
+    const primaries = before[row.stackId] as StackTemplate;
+    expect(idsOf(prepared, 'AWS::KMS::ReplicaKey')).toEqual(idsOf(primaries, 'AWS::KMS::Key'));
+    for (const { Properties } of shared(primaries, 'AWS::KMS::Key'))
+      expect(Properties.MultiRegion).toBe(true);
+    const policy = primaries.get('WebhookSecretsKey').Properties.KeyPolicy;
+    for (const { Properties, ...attributes } of shared(prepared, 'AWS::KMS::ReplicaKey')) {
+      expect(attributes).toMatchObject({ UpdateReplacePolicy: 'Retain' });
+      expect(Properties).toMatchObject({ PendingWindowInDays: 7, KeyPolicy: policy });
+    }
+    for (const output of ['WebhookSecretsKeyArn', 'TokenSigningKeyArn', 'UserActionSigningKeyArn']) {
+      const [reference, existing] = [prepared, synthesizeEveryStack([adopting])[standby.stackId]].map(
+        (each) => each?.json.Outputs[output].Value,
+      );
+      expect(prepared.get(reference['Fn::GetAtt'][0]).Type).toBe('AWS::KMS::ReplicaKey');
+      expect(existing).toMatch(new RegExp(`^arn:aws:kms:${region}:`));
+      expect(stack.json.Outputs).not.toHaveProperty(output);
+    }
+  });
+
   it('has no instance, no serving resource, and no route to or from the internet', () => {
     const types = stack.resources.map(({ Type }) => Type);
     const others = types.filter((type) => !/^AWS::(EC2|RDS|KMS|IAM|Logs|SNS|CloudWatch)::/.test(type));
@@ -34,11 +69,15 @@ describe('the standby', () => {
 });
 
 describe('promotion', () => {
-  it('updates the cluster in place, and replaces or removes nothing', () => {
-    const changes = prepared.resources
+  it.each<[with_: string, row: Environment & { readonly standby: Standby }]>([
+    ['replicas of its keys', complete],
+    ['adopted keys and a certificate', adopting],
+  ])('with %s updates the cluster in place, and replaces or removes nothing', (_, given) => {
+    const promotedStack = stackOf(promoted(given));
+    const changes = (synthesizeEveryStack([given])[standby.stackId] as StackTemplate).resources
       .filter(({ Type }) => Type !== 'AWS::CloudWatch::Alarm')
       .flatMap((before) => {
-        const after = serves.get(before.logicalId);
+        const after = promotedStack.get(before.logicalId);
         expect(after.Type).toBe(before.Type);
         return Object.keys({ ...before.Properties, ...after.Properties })
           .filter((name) => !isDeepStrictEqual(before.Properties?.[name], after.Properties?.[name]))
@@ -58,11 +97,13 @@ describe('promotion', () => {
   });
 
   it('adds all resources of a serving region, and keeps the replicated owner', () => {
-    // Without a standby of its own, it has no global database of its own, and no alarm on the replication.
+    // Without a standby, it has no global database of its own, and no alarm on the replication; its address exists.
     const typesOf = (each: StackTemplate) =>
       each.resources
-        .filter(({ logicalId }) => !/^DatabaseGlobalCluster$|databasereplication/.test(logicalId))
-        .map(({ Type }) => Type)
+        .filter(
+          ({ logicalId }) => !/^DatabaseGlobalCluster$|databasereplication|ginElasticIp$/.test(logicalId),
+        )
+        .map(({ Type }) => Type.replace('ReplicaKey', 'Key'))
         .sort();
     expect(typesOf(serves)).toEqual(typesOf(before[row.stackId] as StackTemplate));
     const { GenerateSecretString } = serves.get('DatabaseMasterSecret').Properties;

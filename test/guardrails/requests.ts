@@ -57,6 +57,14 @@ const requestIn = (region: string, action: string, more: Request['context'] = {}
 const bound: Readonly<Record<string, (properties: Json, own: string) => [actions: string, context: Json]>> = {
   'AWS::Events::Rule': (_, own) => ['events:PutTargets', { 'events:TargetArn': [own] }],
   'AWS::KMS::Key': ({ MultiRegion = false }) => ['kms:CreateKey', { 'kms:MultiRegion': `${MultiRegion}` }],
+  // `ReplicateKey` in the primary's region, and `CreateKey` in its own.
+  'AWS::KMS::ReplicaKey': ({ PrimaryKeyArn }, own) => [
+    'kms:ReplicateKey CreateKey',
+    {
+      'aws:RequestedRegion': PrimaryKeyArn.split(':')[3],
+      ...{ 'kms:MultiRegion': 'true', 'kms:ReplicaRegion': own.split(':')[3] },
+    },
+  ],
   'AWS::Lambda::Permission': ({ Principal }) => ['lambda:AddPermission', { 'lambda:Principal': Principal }],
   'AWS::SNS::Subscription': ({ Protocol }) => ['sns:Subscribe', { 'sns:Protocol': Protocol }],
   'AWS::WAFv2::LoggingConfiguration': (_, own) => [
@@ -145,6 +153,7 @@ export function allowedIn(environment: Environment): readonly Request[] {
     ...[...handlers, ...commandsInDocuments, ...permissionsOf()].map((action) =>
       requestIn(region, action, {
         ...(action === 'account:enableregion' && enabling(region)),
+        ...(action === 'kms:updateprimaryregion' && { 'kms:PrimaryRegion': region }),
         ...(action === 'sns:subscribe' && { 'sns:Protocol': 'email' }),
       }),
     ),
@@ -168,7 +177,7 @@ const evidence = 'rds:DescribeDBClusterSnapshots tag:GetResources';
 
 /** Ways out, by one call of each. */
 const waysOut =
-  'appflow:CreateFlow backup:AssociateBackupVaultMpaApprovalTeam CopyFromBackupVault PutBackupVaultAccessPolicy StartCopyJob cloudfront:CreateDistribution cloudwatch:PutMetricStream datasync:CreateTask dms:CreateReplicationTask ec2:AcceptVpcPeeringConnection CopySnapshot CreateEgressOnlyInternetGateway CreateTrafficMirrorSession CreateTransitGatewayVpcAttachment CreateVpcEndpointServiceConfiguration CreateVpcPeeringConnection CreateVpnConnection ExportImage ModifyImageAttribute ModifySnapshotAttribute ecr-public:CreateRepository ecr:PutReplicationConfiguration events:CreateApiDestination CreateConnection CreateEndpoint PutPermission firehose:CreateDeliveryStream globalaccelerator:CreateAccelerator kms:ReplicateKey lambda:AddLayerVersionPermission CreateFunctionUrlConfig logs:CreateDelivery CreateExportTask PutAccountPolicy PutDestinationPolicy PutSubscriptionFilter oam:CreateLink organizations:LeaveOrganization ram:AssociateResourceShare CreateResourceShare rds:AddRoleToDBCluster CopyDBClusterSnapshot CopyDBSnapshot CreateIntegration ModifyDBClusterSnapshotAttribute ModifyDBSnapshotAttribute StartActivityStream StartExportTask s3:PutReplicationConfiguration sns:AddPermission transfer:CreateServer';
+  'appflow:CreateFlow backup:AssociateBackupVaultMpaApprovalTeam CopyFromBackupVault PutBackupVaultAccessPolicy StartCopyJob cloudfront:CreateDistribution cloudwatch:PutMetricStream datasync:CreateTask dms:CreateReplicationTask ec2:AcceptVpcPeeringConnection CopySnapshot CreateEgressOnlyInternetGateway CreateTrafficMirrorSession CreateTransitGatewayVpcAttachment CreateVpcEndpointServiceConfiguration CreateVpcPeeringConnection CreateVpnConnection ExportImage ModifyImageAttribute ModifySnapshotAttribute ecr-public:CreateRepository ecr:PutReplicationConfiguration events:CreateApiDestination CreateConnection CreateEndpoint PutPermission firehose:CreateDeliveryStream globalaccelerator:CreateAccelerator lambda:AddLayerVersionPermission CreateFunctionUrlConfig logs:CreateDelivery CreateExportTask PutAccountPolicy PutDestinationPolicy PutSubscriptionFilter oam:CreateLink organizations:LeaveOrganization ram:AssociateResourceShare CreateResourceShare rds:AddRoleToDBCluster CopyDBClusterSnapshot CopyDBSnapshot CreateIntegration ModifyDBClusterSnapshotAttribute ModifyDBSnapshotAttribute StartActivityStream StartExportTask s3:PutReplicationConfiguration sns:AddPermission transfer:CreateServer';
 
 /** What AWS Backup does with its role, and nobody else. */
 const copies =
@@ -176,7 +185,7 @@ const copies =
 const backupRole = (stackId: string) => `arn:aws:iam::${account}:role${backupRolePath({ stackId })}made`;
 
 /** What the service control policy must refuse. */
-export function refusedIn({ region, stackId }: Environment): readonly Request[] {
+export function refusedIn({ region, stackId, multiRegionKeys }: Environment): readonly Request[] {
   const calls = (actions: string, context: Request['context'] = {}, resource?: string): readonly Request[] =>
     readActions(actions).map((action) => ({
       ...requestIn(region, action, context),
@@ -205,7 +214,13 @@ export function refusedIn({ region, stackId }: Environment): readonly Request[] 
       'events:TargetArn': [lambda(region, account), lambda(outside, account)],
     }),
     ...calls('events:PutTargets', { 'events:TargetArn': [lambda(region, other)] }),
-    ...calls('kms:CreateKey', { 'kms:MultiRegion': 'true' }),
+    ...calls('kms:ReplicateKey', { 'kms:ReplicaRegion': outside }),
+    ...(multiRegionKeys
+      ? calls('kms:UpdatePrimaryRegion', { 'kms:PrimaryRegion': outside })
+      : [
+          ...calls('kms:ReplicateKey', { 'kms:ReplicaRegion': region }),
+          ...calls('kms:CreateKey', { 'kms:MultiRegion': 'true' }),
+        ]),
     ...[other, '*'].flatMap((invoker) => calls('lambda:AddPermission', { 'lambda:Principal': invoker })),
     ...calls('secretsmanager:CreateSecret ReplicateSecretToRegions', replicas),
     ...calls('sns:Subscribe', { 'sns:Protocol': 'https' }),

@@ -2,7 +2,8 @@ import {
   type Environment,
   type RestoreSource,
   restoreSuffix,
-  type Standby,
+  type SharedKeys,
+  sharedKeysOf,
 } from '../../lib/environment/schema';
 import { environments } from '../../lib/environments';
 
@@ -39,6 +40,7 @@ export const withStandby = rowWith(
   () => ({
     ...withSla,
     residencyRegions: [withSla.region, alsoUnused],
+    multiRegionKeys: true,
     standby: {
       stackId: 'WalletStandby',
       region: alsoUnused,
@@ -52,13 +54,33 @@ export const withStandby = rowWith(
 /** Without a service level agreement, and so without what depends on it. */
 export const withoutSla = rowWith(
   ({ serviceLevelAgreement }) => !serviceLevelAgreement,
-  ({ alarmEmail: _, standby: __, objective: ___, ...row }) => ({ ...row, serviceLevelAgreement: false }),
+  ({ alarmEmail: _, standby: __, objective: ___, multiRegionKeys: ____, ...row }) => ({
+    ...row,
+    serviceLevelAgreement: false,
+  }),
 );
 
 const domainsOf = (name: string) => ({
   api: `api.${name}.example.com`,
   dashboard: `dashboard.${name}.example.com`,
 });
+
+const adopted = (digit: number) => ({
+  allocationId: `eipalloc-0123456789abcdef${digit}`,
+  address: `203.0.113.${digit}`,
+});
+
+/** A row's keys in a region, as recorded after a deployment. */
+export function keysIn(region: string, row: Environment, account = '111122223333'): SharedKeys {
+  const arns = sharedKeysOf(row).map(({ purpose, label }, index) => {
+    const arn = `arn:aws:kms:${region}:${account}:key/mrk-${String(index).padStart(32, '0')}`;
+    return { purpose, label, arn };
+  });
+  const labelled = (of: string) =>
+    Object.fromEntries(arns.filter(({ purpose }) => purpose === of).map(({ label, arn }) => [label, arn]));
+  const [{ arn: webhookSecrets = '' } = {}] = arns;
+  return { webhookSecrets, accessToken: labelled('accessToken'), userAction: labelled('userAction') };
+}
 
 /** A row with every option that it may have. */
 export const withEveryOption = (row: Environment) =>
@@ -71,7 +93,12 @@ export const withEveryOption = (row: Environment) =>
     },
     publicIpv4Pool: 'ipv4pool-ec2-0123456789abcdef0',
     webhookOrigin: { reserve: true },
-    ...(row.standby && { standby: { ...row.standby, instances: 2 } }),
+    ...(row.standby && {
+      standby: {
+        ...row.standby,
+        ...{ instances: 2, keys: keysIn(row.region, row), adoptedElasticIp: adopted(9) },
+      },
+    }),
   }) satisfies Environment;
 
 /** A row with a second, published address for an emergency. */
@@ -79,7 +106,8 @@ export const withReserve = rowWith(({ webhookOrigin }) => webhookOrigin?.reserve
 
 /** An additional valid row. */
 export const newcomer: Environment = (() => {
-  const { standby, domainNames, adoptedElasticIp, publicIpv4Pool, webhookOrigin, ...row } = withSla;
+  const { standby, domainNames, adoptedElasticIp, publicIpv4Pool, webhookOrigin, multiRegionKeys, ...row } =
+    withSla;
   return {
     ...row,
     name: 'newcomer',
@@ -93,11 +121,6 @@ export const newcomer: Environment = (() => {
     tokenIssuer: 'https://newcomer.example',
   };
 })();
-
-const adopted = (digit: number) => ({
-  allocationId: `eipalloc-0123456789abcdef${digit}`,
-  address: `203.0.113.${digit}`,
-});
 
 /** An additional row with the options that exclude those of `withEveryOption`. */
 export const withOtherOptions = {
@@ -124,18 +147,5 @@ export function restored({ standby, ...row }: Environment, restoreFrom: RestoreS
         globalClusterIdentifier: `${standby.globalClusterIdentifier}${restoreSuffix({ restoreFrom })}`,
       },
     }),
-  };
-}
-
-/** A row as in docs/runbook/emergencies.md, "Promoting the standby". */
-export function promoted({ standby: left, ...row }: Environment): Environment {
-  const { stackId, region, zones, vpcCidr, globalClusterIdentifier } = left as Standby;
-  return {
-    ...row,
-    stackId,
-    region,
-    zones,
-    vpcCidr,
-    database: { ...row.database, replicaOf: globalClusterIdentifier },
   };
 }

@@ -1,8 +1,9 @@
 import { createAccountApp } from '../../lib/account/app';
 import { createApp } from '../../lib/app';
+import { promoted } from '../../lib/environment/schema';
 import { environments } from '../../lib/environments';
 import { createGuardrailsApp } from '../../lib/guardrails/app';
-import { newcomer, promoted, restored, withDirectAccess, withStandby } from '../support/rows';
+import { newcomer, restored, withDirectAccess, withStandby } from '../support/rows';
 import { withTemporaryFolder } from '../support/stacks';
 
 // CloudFormation's own rules take long to load.

@@ -41,15 +41,17 @@ export const findingsIn = (document: JsonObject, boundary: ResidencyBoundary) =>
 /** Boundaries of the environments' stacks and standbys. */
 export const boundariesOf = (environments: readonly Environment[]): readonly ResidencyBoundary[] =>
   environments.flatMap(
-    ({ stackId, region, residencyRegions, webhookOrigin, disposable = false, standby }) => [
-      {
-        ...{ stackId, region, residencyRegions, disposable, natGateways: 1 },
-        elasticIps: webhookOrigin?.reserve ? 2 : 1,
-      } as const,
-      ...(standby
-        ? [{ stackId: standby.stackId, region: standby.region, residencyRegions, natGateways: 0 } as const]
-        : []),
-    ],
+    ({ stackId, region, residencyRegions, multiRegionKeys = false, ...row }): ResidencyBoundary[] => {
+      const { webhookOrigin, disposable = false, standby } = row;
+      const both = { residencyRegions, multiRegionKeys };
+      const elasticIps = webhookOrigin?.reserve ? 2 : 1;
+      return [
+        { stackId, region, ...both, disposable, natGateways: 1, elasticIps },
+        ...(standby
+          ? [{ stackId: standby.stackId, region: standby.region, ...both, natGateways: 0 as const }]
+          : []),
+      ];
+    },
   );
 
 /**

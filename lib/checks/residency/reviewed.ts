@@ -44,7 +44,9 @@ const reviewedProperties: Readonly<Record<string, string>> = {
     'PolicyDocument PrivateDnsEnabled SecurityGroupIds ServiceName SubnetIds Tags VpcEndpointType VpcId',
   'AWS::EC2::VPCGatewayAttachment': 'InternetGatewayId VpcId',
   'AWS::Events::Rule': 'Description ScheduleExpression State Tags Targets',
-  'AWS::KMS::Key': 'Description EnableKeyRotation KeyPolicy KeySpec KeyUsage PendingWindowInDays Tags',
+  'AWS::KMS::Key':
+    'Description EnableKeyRotation KeyPolicy KeySpec KeyUsage MultiRegion PendingWindowInDays Tags',
+  'AWS::KMS::ReplicaKey': 'Description KeyPolicy PendingWindowInDays PrimaryKeyArn Tags',
   'AWS::Lambda::EventSourceMapping':
     'BatchSize Enabled EventSourceArn FunctionName FunctionResponseTypes ScalingConfig Tags',
   'AWS::Lambda::Function':
@@ -156,6 +158,15 @@ const allowed: Readonly<Record<string, Readonly<Record<string, Accepts>>>> = {
     // Sends events anywhere: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-api-destinations.html
     'Targets.*.Arn': (value, template) =>
       possibleTexts(value, template).every((text) => !text.includes(':api-destination/')),
+  },
+  // Replicas are in stacks of their own, whose region is checked.
+  'AWS::KMS::Key': {
+    MultiRegion: (value, template) => template.boundary.multiRegionKeys || isOff(value, template),
+  },
+  'AWS::KMS::ReplicaKey': {
+    PrimaryKeyArn: (value, { boundary }) =>
+      boundary.multiRegionKeys === true &&
+      boundary.residencyRegions.some((region) => String(value).startsWith(`arn:aws:kms:${region}:`)),
   },
   'AWS::Lambda::EventSourceMapping': { EventSourceArn: staysInRegion },
   'AWS::Lambda::Function': { 'VpcConfig.Ipv6AllowedForDualStack': isOff },

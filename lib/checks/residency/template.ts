@@ -12,6 +12,8 @@ export interface ResidencyBoundary {
   readonly elasticIps?: 1 | 2;
   /** Whether the addresses may be released with the stack. @default false */
   readonly disposable?: boolean;
+  /** Whether keys may be multi-Region ones, with replicas in `residencyRegions`. @default false */
+  readonly multiRegionKeys?: boolean;
   /** Types of global services that only this stack may contain. @default - none */
   readonly globalTypes?: readonly string[];
 }

@@ -4,9 +4,10 @@ import { withStandby } from '../../support/rows';
 
 it("binds a standby to its environment's regions, without a gateway, and no row to global types", () => {
   const { stackId, region, residencyRegions, standby } = withStandby;
+  const both = { residencyRegions, multiRegionKeys: true };
   expect(boundariesOf([{ ...withStandby, webhookOrigin: { reserve: true } }])).toEqual([
-    { stackId, region, residencyRegions, disposable: false, natGateways: 1, elasticIps: 2 },
-    { stackId: standby.stackId, region: standby.region, residencyRegions, natGateways: 0 },
+    { stackId, region, ...both, disposable: false, natGateways: 1, elasticIps: 2 },
+    { stackId: standby.stackId, region: standby.region, ...both, natGateways: 0 },
   ]);
 });
 

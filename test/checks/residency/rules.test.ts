@@ -58,7 +58,7 @@ it.each<[rule: string, type: string, path: string, value: unknown, within?: stri
   ['unreviewed', 'AWS::EC2::SecurityGroup', 'SecurityGroupIngress', 'x'],
   ['unreviewed', 'AWS::EC2::SecurityGroupIngress', 'CidrIp', 'x'],
   ['unreviewed', 'AWS::EC2::VPCGatewayAttachment', 'VpnGatewayId', 'x'],
-  ['unreviewed', 'AWS::KMS::Key', 'MultiRegion', 'x'],
+  ['unreviewed', 'AWS::KMS::Key', 'Origin', 'x'],
   ['unreviewed', 'AWS::Lambda::EventSourceMapping', 'SelfManagedEventSource', 'x'],
   ['unreviewed', 'AWS::Lambda::Function', 'Layers', 'x'],
   ['unreviewed', 'AWS::RDS::DBCluster', 'ReplicationSourceIdentifier', 'x'],
@@ -89,6 +89,8 @@ it.each<[rule: string, type: string, path: string, value: unknown, within?: stri
   ['value-not-allowed', 'AWS::EC2::Subnet', 'MapPublicIpOnLaunch', conditional(true, false), '.Fn::If.1'],
   ['value-not-allowed', 'AWS::Events::Rule', 'Targets', [{ Arn: elsewhere }]],
   ['value-not-allowed', 'AWS::Events::Rule', 'Targets.0.Arn', 'arn:aws:events:x:1:api-destination/x/1'],
+  ['value-not-allowed', 'AWS::KMS::ReplicaKey', 'PrimaryKeyArn', 'arn:aws:kms:us-east-1:1:key/mrk-1'],
+  ['value-not-allowed', 'AWS::KMS::ReplicaKey', 'PrimaryKeyArn', { Ref: 'Free' }],
   ['value-not-allowed', 'AWS::Lambda::EventSourceMapping', 'EventSourceArn', elsewhere],
   ['value-not-allowed', 'AWS::Lambda::Function', 'VpcConfig.Ipv6AllowedForDualStack', true],
   ['value-not-allowed', 'AWS::RDS::DBCluster', 'SnapshotIdentifier', elsewhere],
@@ -176,6 +178,11 @@ const address = { Type: 'AWS::EC2::EIP', DeletionPolicy: 'Retain', UpdateReplace
 const policies = 'webhook-origin: It, DeletionPolicy, UpdateReplacePolicy';
 const output = (X: unknown) => ({ Outputs: { X } });
 const alone = { ...boundary, residencyRegions: [region] };
+const singleRegion = { ...inStandby, multiRegionKeys: false };
+const replica = {
+  Type: 'AWS::KMS::ReplicaKey',
+  Properties: { PrimaryKeyArn: `arn:aws:kms:${region}:1:key/mrk-1` },
+};
 
 it.each<[finding: string, It: object | undefined, sections?: object, within?: ResidencyBoundary]>([
   ['unreviewed: It, Type', { Type: 'AWS::S3::Bucket' }],
@@ -183,6 +190,13 @@ it.each<[finding: string, It: object | undefined, sections?: object, within?: Re
   ['unreviewed: It, Type', { Type: 'Company::Network::Vpc::MODULE' }],
   ['public-policy: It, Properties', { Type: 'AWS::Lambda::Permission', Properties: { Principal: '*' } }],
   ['value-not-allowed: DatabaseGlobalCluster, Properties.GlobalClusterIdentifier', undefined, {}, alone],
+  [
+    'value-not-allowed: It, Properties.MultiRegion',
+    { Type: 'AWS::KMS::Key', Properties: { MultiRegion: true } },
+    {},
+    singleRegion,
+  ],
+  ['value-not-allowed: It, Properties.PrimaryKeyArn', replica, {}, singleRegion],
 
   // What the checks cannot read, and what couples stacks.
   ['unreadable: -, Transform', undefined, { Transform: 'Company::Macro' }],
@@ -201,6 +215,11 @@ it.each<[finding: string, It: object | undefined, sections?: object, within?: Re
   [policies, { ...address, UpdateReplacePolicy: 'RetainExceptOnCreate' }],
 ])('%s: %j', (...[finding, It, sections, within]) => {
   expect(refusals(It, sections, within)).toContain(finding);
+});
+
+it('a row with multi-Region keys may have replicas of primaries in its own regions', () => {
+  const found = findingsIn({ Resources: { It: replica } }, inStandby).map(({ rule }) => rule.id);
+  expect(found).toEqual([]);
 });
 
 it('a value that can become more than 1,000 texts is an error', () => {
