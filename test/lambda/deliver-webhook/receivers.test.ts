@@ -85,46 +85,93 @@ const head = 'HTTP/1.1 200 OK\r\n';
 const headers = (kibibytes: number) => `${head}x: ${'x'.repeat(kibibytes * 1_024)}\r\n\r\n`;
 const bodyOf = (bytes: number) => `${head}content-length: ${bytes}\r\n\r\n${'x'.repeat(bytes)}`;
 const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
+const continues = 'HTTP/1.1 100 Continue\r\n\r\n';
 const redirect = 'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/\r\n\r\n';
 
 const answered = (status = 200): AttemptResult => ({ answered: true, status });
 const unanswered = (reason: string): AttemptResult => ({ answered: false, reason: reason as AttemptReason });
 const slow = unanswered('slow');
 
-/** Without our limits each would block its batch. */
+const lines = (...text: string[]) => `${text.join('\r\n')}\r\n\r\n`;
+const untidy = (...headers: string[]) => say(lines('HTTP/1.1 200 OK', ...headers, 'retry-after: 60'));
+
+/** Without our limits each would block its batch, and without reading its status be sent again. */
 const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult])[] = [
   ['sends a body without an end', say(`${head}\r\n${'x'.repeat(500_000)}`), answered()],
   ['closes in its body', say(`${head}content-length: 9\r\n\r\na`, ends), answered()],
-  ['sends 17 KiB of headers', say(headers(17)), unanswered('response_headers_too_large')],
   ['sends 257 KiB of empty lines', say('\r\n'.repeat(257 * 512)), unanswered('response_too_large')],
-  ['sends headers slowly', say(head, trickles), slow],
+  ['sends interim responses without an end', say(continues.repeat(11_000)), unanswered('response_too_large')],
   ['switches the protocol', say(upgrade), unanswered('protocol_switched')],
   ['redirects to a private address', say(redirect, ends), answered(302)],
   ['speaks another protocol', say('220 mail.example.com ESMTP\r\n', ends), unanswered('response_malformed')],
+  ['sends no status', say(lines('HTTP/1.1 OK'), ends), unanswered('response_malformed')],
   ['closes without a response', say('', ends), unanswered('connection_closed')],
   // The receiver may have acted: nothing is sent again.
   ['closes after a byte of its response', say('H', ends), unanswered('connection_closed')],
+  ['closes in its status line', say('HTTP/1.1 200 O', ends), unanswered('connection_closed')],
+  ['slowly continues', say(continues), slow],
+  // A complete status line counts, whatever follows.
+  ['closes after its status line', say(head, ends), answered()],
+  ['slowly sends headers', say(head, trickles), answered()],
+  ['sends 17 KiB of headers', say(headers(17)), answered()],
+  ['sends 17 KiB of headers after another response', say(continues + headers(17)), answered()],
+  [
+    'sends a length beside an encoding',
+    untidy('content-length: 2', 'transfer-encoding: chunked'),
+    answered(),
+  ],
+  ['sends its length twice', untidy('content-length: 2', 'content-length: 2'), answered()],
+  ['sends two lengths', untidy('content-length: 2', 'content-length: 3'), answered()],
+  ['sends a length that is no number', untidy('content-length: two'), answered()],
+  ['ends its lines with a line feed alone', say('HTTP/1.1 200 OK\ncontent-length: 0\n\n'), answered()],
+  ['sends a header without a colon', untidy('x'), answered()],
+  ['sends a header whose name has a space', untidy('x y: z'), answered()],
+  ['sends a control character in a header', untidy('x: \0'), answered()],
+  ['sends no line after its status but bytes', say(`${head}\0\xff`), answered()],
+  ['sends a version that does not exist', say(lines('HTTP/2 200', 'content-length: 0')), answered()],
+  ['sends two spaces before its status', say(lines('HTTP/1.1  200 OK')), answered()],
+  [
+    'sends a chunk without a size',
+    say(lines('HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', 'x')),
+    answered(),
+  ],
+  ['continues, then sends an untidy head', say(continues + lines('HTTP/1.1 503 Busy', 'x')), answered(503)],
+  ['sends one response more', say(bodyOf(2).repeat(2)), answered()],
 ];
 
 describe.each(['new', 'reused'])('over a %s connection, a receiver that', (connection) => {
   const isReused = connection === 'reused';
 
   it.each(misbehaviours)('%s fails only its own attempt', async (misbehaviour, behaviour, expected) => {
-    let connections = 0;
+    let [connections, closed] = [0, 0];
     const port = await startTls((socket) => {
       connections += 1;
+      socket.on('close', () => (closed += 1));
       if (isReused) socket.once('data', () => socket.write(bodyOf(2), () => behaviour(socket)));
       else behaviour(socket);
     });
     const send = client();
     if (isReused) await send(port);
-    const result = await send(port, expected === slow ? { limit: 300 } : {});
+    const result = await send(port, misbehaviour.startsWith('slowly') ? { limit: 300 } : {});
     // A reused connection lost before any byte of a response: the request is resent over a new one.
     const isSentAgain = isReused && misbehaviour === 'closes without a response';
-    expect(result).toEqual(isSentAgain ? answered() : expected);
+    expect(result).toMatchObject(isSentAgain ? answered() : expected);
     expect(connections).toBe(isSentAgain ? 2 : 1);
+    await eventually(() => closed === 1, 20);
     expect(await send(await startTls(say(bodyOf(2))))).toEqual(answered());
   });
+});
+
+it('counts a status line before a reset', async () => {
+  const resets: Behaviour = (socket) => setTimeout(() => socket.resetAndDestroy(), 50);
+  const url = `http://127.0.0.1:${await startTcp(say(head, resets))}/`;
+  const { post } = createReceivers({ allowLocal: true });
+  expect(await post({ webhookId: 'wh-1', url, headers: {}, body: '{}' })).toEqual(answered());
+});
+
+it('reads Retry-After of an untidy head', async () => {
+  const busy = lines('HTTP/1.1 503 Busy', 'Retry-After : 120 ', 'content-length: 2', 'content-length: 2');
+  expect(await client()(await startTls(say(busy)))).toEqual({ ...answered(503), retryAfter: '120' });
 });
 
 it('accepts TLS 1.2, headers of 15 KiB, 255 KiB in all, and a response before the request is complete', async () => {
@@ -248,6 +295,165 @@ it('an attempt uses an existing connection to one of several addresses, and a ne
     expect(await send(port)).toEqual(answered());
     expect(seen.connections).toBe(connections);
   }
+});
+
+/** A receiver with several addresses, one of which may refuse. Counts the connections to each. */
+function several(addresses: readonly string[], refuses?: string) {
+  const tried: string[] = [];
+  const send = client({
+    resolve: async () => addresses,
+    // Nothing listens on this port of the IPv6 loopback, or there is none.
+    route: (address) => {
+      tried.push(address);
+      return address === refuses ? '::1' : '127.0.0.1';
+    },
+  });
+  return { send, tried };
+}
+const [first, second, third] = [publicAddress, '93.184.216.35', '93.184.216.36'];
+
+it('after a response that is not 2xx, an attempt prefers another connection and another address, for a minute', async () => {
+  let isBusy = true;
+  let response = '';
+  const port = await startTls((socket) => {
+    const mine = isBusy ? 'HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n' : bodyOf(2);
+    isBusy = false;
+    socket.on('data', () => socket.write(response || mine));
+  });
+  const { send, tried } = several([first, second]);
+  expect(await send(port)).toEqual(answered(503));
+  for (let number = 0; number < 10; number++) expect(await send(port)).toEqual(answered());
+  expect([...tried].sort()).toEqual([first, second]);
+  // Where every address fails, they take turns.
+  response = 'HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n';
+  for (let number = 0; number < 5; number++) await send(port);
+  const [busy, other] = tried;
+  expect(tried.slice(2)).toEqual([busy, other, busy, other]);
+  const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
+  // Forgotten: each is again the first of some attempts.
+  response = `${head}connection: close\r\ncontent-length: 0\r\n\r\n`;
+  for (let number = 0; number < 40; number++) await send(port);
+  expect(new Set(tried.slice(6))).toEqual(new Set([first, second]));
+  now.mockRestore();
+});
+
+it('of several addresses, an attempt passes those that refuse at once, and one that is silent after 1.5 s', async () => {
+  let connections = 0;
+  let silent = 0;
+  const port = await listen(
+    createTcpServer((socket) => {
+      connections += 1;
+      if (connections <= silent) return;
+      const secure = new TLSSocket(socket, { isServer: true, ...certificate });
+      secure.on('error', () => undefined);
+      secure.once('data', () => secure.end(bodyOf(2)));
+    }),
+  );
+  for (let number = 0; number < 20; number++) {
+    const { send, tried } = several([first, second], first);
+    expect(await send(port)).toEqual(answered());
+    expect(await send(port)).toEqual(answered());
+    // The second attempt knows.
+    expect(tried.filter((address) => address === first).length).toBeLessThanOrEqual(1);
+  }
+  silent = connections + 1;
+  const { send, tried } = several([first, second, third]);
+  const start = performance.now();
+  expect(await send(port)).toEqual(answered());
+  const duration = performance.now() - start;
+  expect(duration).toBeGreaterThanOrEqual(1_499);
+  expect(duration).toBeLessThan(3_000);
+  await send(port);
+  // The silent one comes last: its place is first of all, and not again.
+  expect(tried.filter((address) => address === tried[0])).toHaveLength(1);
+});
+
+it('an attempt tries at most eight addresses, and reports why the last failed', async () => {
+  const addresses = Array.from({ length: 300 }, (_, index) => `93.184.${index >> 8}.${index & 255}`);
+  const { send, tried } = several(addresses);
+  const server = await startTcp(() => undefined);
+  for (const each of servers) if ((each.address() as AddressInfo)?.port === server) each.close();
+  expect(await send(server)).toEqual(unanswered('connection_refused'));
+  expect(tried).toHaveLength(8);
+  expect(new Set(tried).size).toBe(8);
+});
+
+it.each([
+  ['an unasked 408', (socket: Socket) => socket.write('HTTP/1.1 408 Timeout\r\nconnection: close\r\n\r\n')],
+  ['a response more', (socket: Socket) => socket.write(bodyOf(2))],
+  ['an empty line', (socket: Socket) => socket.write('\r\n')],
+  ['the end of the stream', (socket: Socket) => Object.assign(socket, { allowHalfOpen: true }).end()],
+])(
+  'closes an idle connection on which arrives %s, even right before it would be used',
+  async (_, unasked) => {
+    for (const [url, isLate] of [
+      [`https://${name}`, false],
+      [`https://${name}`, true],
+      ['http://127.0.0.1', false],
+    ] as const) {
+      const open: Socket[] = [];
+      const closed = new Set<Socket>();
+      const port = await (url.startsWith('https') ? startTls : startTcp)((socket) => {
+        open.push(socket);
+        for (const event of ['end', 'close']) socket.on(event, () => closed.add(socket));
+        // Each connection has its own status.
+        socket.on('data', () => socket.write(bodyOf(2).replace('200', String(200 + open.length))));
+      });
+      const { post } = createReceivers({
+        certificateAuthorities: [authority.cert],
+        allowLocal: true,
+        idleTimeout: 20_000,
+        route: () => '127.0.0.1',
+        resolve: async () => {
+          // Sent, and not yet read, when the connection would be used.
+          if (isLate) for (const socket of open) unasked(socket);
+          return [publicAddress];
+        },
+      });
+      const send = () => post({ webhookId: 'wh-1', url: `${url}:${port}/`, headers: {}, body: '{}' });
+      expect(await send()).toEqual(answered(201));
+      if (!isLate) {
+        for (const socket of open) unasked(socket);
+        await eventually(() => closed.size === 1, 20);
+      }
+      expect(await send()).toEqual(answered(202));
+    }
+  },
+);
+
+it('a receiver that answers twice gets one wrong status at most: its connections are not used again', async () => {
+  let requests = 0;
+  const port = await startTls((socket) => {
+    let own = 0;
+    socket.on('data', () => {
+      requests += 1;
+      own += 1;
+      const status = requests === 1 ? 200 : 500;
+      // On a connection's second request, the response that the first one had already.
+      if (own > 1) socket.write(bodyOf(2));
+      setTimeout(() => socket.write(bodyOf(2).replace('200', String(status))), own > 1 ? 50 : 0);
+    });
+  });
+  const send = client();
+  const statuses: unknown[] = [];
+  for (let number = 0; number < 6; number++) {
+    const result = await send(port);
+    statuses.push(result.answered && result.status);
+    await new Promise((resolve) => setTimeout(resolve, number === 1 ? 100 : 0));
+  }
+  expect(statuses).toEqual([200, 200, 500, 500, 500, 500]);
+});
+
+it('sends a request again whose reused connection answers 408, as a server does that closes an idle one', async () => {
+  const timesOut = await startTls((socket) => {
+    socket.once('data', () => {
+      socket.write(bodyOf(2));
+      socket.once('data', () => socket.end('HTTP/1.1 408 Timeout\r\nconnection: close\r\n\r\n'));
+    });
+  });
+  const send = client();
+  expect(await send(timesOut)).toEqual(answered());
+  expect(await send(timesOut)).toEqual(answered());
 });
 
 it('webhooks never share a connection; the least recently used is closed when more than 200 are open', async () => {
