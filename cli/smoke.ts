@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import type { Attempt } from '../domain/delivery';
 import { newEventId } from '../domain/event';
+import { reserveOutputs } from '../domain/outputs';
 import { type ApiResponse, callApi, sendDeletion, unexpectedResponse } from './callers/api';
 import { CommandFailed, UsageError } from './shell/failure';
 import { awaitInterruption } from './shell/interruption';
@@ -230,16 +231,16 @@ async function checkVerdict(
 
 /** Expects exactly the addresses in the stack's outputs. */
 function compareOrigins(target: Target, answer: ApiResponse): string {
-  const output = target.optionalOutput('WebhookOriginReserveAddress');
+  const reserves = reserveOutputs.map(target.optionalOutput).flatMap((each) => (each ? [`${each}/32`] : []));
   const expected = {
     environment: target.environment.name,
     addresses: [`${target.output('WebhookOriginAddress')}/32`],
-    ...(output && { reserve: [`${output}/32`] }),
+    ...(reserves.length > 0 && { reserve: reserves }),
   };
   const { environment, addresses, reserve } = Object(answer.body);
   const found = { environment, addresses, ...(reserve !== undefined && { reserve }) };
   const request = { method: 'GET', path: '/webhook-origins' } as const;
   if (answer.status !== 200 || !isDeepStrictEqual(found, expected))
     unexpectedResponse(target, request, answer, `200 with ${JSON.stringify(expected)}`);
-  return `${expected.addresses}${output ? `, reserve ${output}/32` : ''}`;
+  return [`${expected.addresses}`, ...reserves.map((each) => `reserve ${each}`)].join(', ');
 }

@@ -5,8 +5,8 @@ export interface WebhookOrigin {
   /** The active AWS region. */
   readonly region: string;
   readonly address: string;
-  /** Source address of webhooks during an announced emergency only. @default - none */
-  readonly reserve?: string;
+  /** Source addresses of webhooks during an announced emergency only. @default - none */
+  readonly reserve?: readonly string[];
   /** Days, such as `2026-11-20`. @default - not deprecated */
   readonly deprecation?: { readonly since: string; readonly sunset?: string };
 }
@@ -44,7 +44,7 @@ export const allowListFormats = {
           environment,
           region,
           addresses: [`${address}/32`],
-          ...(reserve && { reserve: [`${reserve}/32`] }),
+          ...(reserve && { reserve: reserve.map((each) => `${each}/32`) }),
           deprecated: deprecation !== undefined,
           ...(deprecation && { deprecation }),
         })),
@@ -129,9 +129,10 @@ export function formatAllowList(
       const notice = deprecation ? ', deprecated: test funds only' : '';
       return { address, comment: `${environment} in ${region}${notice}` };
     }),
-    ...origins.flatMap(({ environment, reserve }) =>
-      reserve ? [{ address: reserve, comment: `${environment}, in an announced emergency only` }] : [],
-    ),
+    ...origins.flatMap(({ environment, reserve = [] }) => {
+      const comment = `${environment}, allow it now: used only in an announced emergency`;
+      return reserve.map((address) => ({ address, comment }));
+    }),
   ];
   const rules = [...new Set(sources.map(({ address }) => address))].map((address) => {
     const same = sources.filter((source) => source.address === address);

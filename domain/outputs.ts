@@ -17,6 +17,7 @@ export const outputNames = [
   'Deprecated',
   // Only with a reserve address, a service level agreement, domain names without a hosted zone, or a standby:
   'WebhookOriginReserveAddress',
+  'WebhookOriginStandbyAddress',
   'AlarmTopicArn',
   'AirGappedVaultName',
   'MonitoringDashboardUrl',
@@ -25,5 +26,11 @@ export const outputNames = [
   'DashboardDomainTarget',
   'GlobalClusterIdentifier',
 ] as const;
+
+/** Addresses that receivers allow now, and that webhooks come from in an announced emergency only. */
+export const reserveOutputs = [
+  'WebhookOriginReserveAddress',
+  'WebhookOriginStandbyAddress',
+] as const satisfies readonly (typeof outputNames)[number][];
 
 export type OutputName = (typeof outputNames)[number];

@@ -7,6 +7,7 @@ import {
   formatAllowList,
   type WebhookOrigin,
 } from '../../domain/allow-list';
+import { type OutputName, reserveOutputs } from '../../domain/outputs';
 import { environments } from '../../lib/environments';
 import { CommandFailed } from '../shell/failure';
 import { environment, number, withOutputs } from '../shell/options';
@@ -61,7 +62,7 @@ async function origins({ outputs, json, port, ...options }: OriginsOptions, term
 function readOrigin({ environment: { name, region, deprecation }, ...target }: Target): WebhookOrigin {
   if (target.local) target.note(`warning: ${name} runs on this machine: use the list for tests only.`);
   const isUsable = target.local ? IPv4.isValidFourPartDecimal : isOriginAddress;
-  const read = (output: 'WebhookOriginAddress' | 'WebhookOriginReserveAddress'): string => {
+  const read = (output: OutputName): string => {
     const address = target.output(output);
     // Not even a string, if somebody edited the file.
     if (isUsable(String(address))) return address;
@@ -70,12 +71,12 @@ function readOrigin({ environment: { name, region, deprecation }, ...target }: T
       'The file is damaged; recreate it with "cdk deploy --outputs-file".',
     );
   };
-  const reserve = 'WebhookOriginReserveAddress';
+  const reserve = reserveOutputs.filter((each) => target.optionalOutput(each) !== undefined).map(read);
   return {
     environment: name,
     region,
     address: read('WebhookOriginAddress'),
-    ...(target.optionalOutput(reserve) !== undefined && { reserve: read(reserve) }),
+    ...(reserve.length > 0 && { reserve }),
     ...(deprecation && { deprecation }),
   };
 }

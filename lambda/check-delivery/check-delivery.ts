@@ -22,6 +22,8 @@ export interface ReceivedDelivery {
 
 export interface CheckPorts {
   readonly publishedAddresses: readonly string[];
+  /** Of the region before a promotion: as good as published. */
+  readonly formerAddress: string;
   readonly secrets: WebhookSecrets;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -45,11 +47,11 @@ const clockTolerance = 5_000;
  */
 export async function checkDelivery(
   delivery: ReceivedDelivery,
-  { publishedAddresses, secrets, now }: CheckPorts,
+  { publishedAddresses, formerAddress, secrets, now }: CheckPorts,
 ): Promise<Checked> {
   const { webhookId, body, source } = delivery;
   const isProbe = webhookId === probe.webhookId;
-  const isPublished = publishedAddresses.includes(source);
+  const isPublished = [...publishedAddresses, formerAddress].includes(source);
   if (!isProbe && !isPublished) return refuse('source_not_published');
   if (!isId(webhookId, 'wh')) return refuse('signature_invalid');
   const secret = await secrets.secret(webhookId, checkedSecretVersion);

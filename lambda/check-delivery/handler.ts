@@ -21,12 +21,11 @@ export const createMetrics = (environment: string) =>
   });
 
 export function createDependencies() {
-  const { ENVIRONMENT, PUBLISHED_ADDRESSES, WEBHOOK_SECRETS_KEY_ID, RESPONSE_HEADERS } = readVariables(
-    variables,
-    process.env,
-  );
+  const { ENVIRONMENT, PUBLISHED_ADDRESSES, FORMER_ADDRESS, WEBHOOK_SECRETS_KEY_ID, RESPONSE_HEADERS } =
+    readVariables(variables, process.env);
   const ports: CheckPorts = {
     publishedAddresses: PUBLISHED_ADDRESSES.split(','),
+    formerAddress: FORMER_ADDRESS,
     secrets: createWebhookSecrets({ kms: new KMSClient({}), keyId: WEBHOOK_SECRETS_KEY_ID }),
     now: Date.now,
   };
@@ -47,12 +46,13 @@ export const createHandler = ({ ports, metrics, log, responseHeaders }: Dependen
     respond(event, responding, async () => {
       const webhookId = event.pathParameters?.webhookId ?? '';
       const named = (name: string) => readHeader(event, name).at(-1);
+      // The peer of the TCP connection. A client cannot set it, as it can X-Forwarded-For:
+      // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
+      const source = event.requestContext.identity.sourceIp;
       const checked = await checkDelivery(
         {
           webhookId,
-          // The peer of the TCP connection. A client cannot set it, as it can X-Forwarded-For:
-          // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
-          source: event.requestContext.identity.sourceIp,
+          source,
           id: named('webhook-id'),
           timestamp: named('webhook-timestamp'),
           signatures: signatureHeaders.map((name) => named(name.toLowerCase())),
@@ -60,7 +60,8 @@ export const createHandler = ({ ports, metrics, log, responseHeaders }: Dependen
         },
         ports,
       );
-      if (webhookId === probe.webhookId) count(checked);
+      // The former region's probe, which reaches this one by the domain name, proves nothing of this one.
+      if (webhookId === probe.webhookId && source !== ports.formerAddress) count(checked);
       return checked.ok ? ok(null) : checked;
     });
 

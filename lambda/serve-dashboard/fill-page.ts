@@ -29,10 +29,10 @@ function partsOf(facts: DashboardFacts): Readonly<Record<string, Content>> {
     warnings: warnings(facts).map((text) => html`<p class="panel time" role="note">${text}</p>`),
     address: `${address}/32`,
     local: address.startsWith('127.') ? ' It is this machine’s own: for testing only.' : '',
-    reserve: reserve
-      ? html`<p class="quiet">In an announced emergency, they come from this reserve instead. Allow it now as well.</p>
-          <p class="row" data-copy="the reserve"><code>${reserve}/32</code></p>`
-      : '',
+    reserve: (reserve ?? []).map(
+      (each) => html`<p class="quiet">Allow this reserve now as well: used only in an announced emergency.</p>
+          <p class="row" data-copy="the reserve"><code>${each}/32</code></p>`,
+    ),
     api: facts.apiBaseUrl,
     'allow-lists': html`<div data-tabs="Format">${allowListFormatNames.map(
       (format) => html`<div id="${format}" class="dark" data-copy="the allow-list">

@@ -82,6 +82,7 @@ export const routeTable: Readonly<
         environment: {
           ENVIRONMENT: environment.name,
           PUBLISHED_ADDRESSES: Fn.join(',', [...webhookOrigin.published]),
+          FORMER_ADDRESS: environment.formerAddress ?? 'none',
           WEBHOOK_SECRETS_KEY_ID: keyArn,
           RESPONSE_HEADERS: responseHeaders(environment),
         },

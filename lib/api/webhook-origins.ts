@@ -8,10 +8,11 @@ import { deprecationHeaders, staticValues } from './gateway-responses';
 /**
  * The response to `GET` and `HEAD /webhook-origins`: the addresses that receivers put on their allow-lists, the headers that they
  * verify, and whether the environment is deprecated. The gateway responds itself: no token, no function, no database.
- * `addresses` does not change while the reserve is in use: a receiver that allows both does not have to act.
+ * `addresses` does not change while the reserve is in use; a promotion of the standby swaps both: a receiver that allows both
+ * does not have to act.
  */
 export function webhookOrigins({ name, region, deprecation }: Environment, origin: WebhookOrigin) {
-  const { address, reserve, published } = origin;
+  const { address, reserves } = origin;
   const rest = {
     signatureHeaders,
     deprecated: deprecation !== undefined,
@@ -21,7 +22,7 @@ export function webhookOrigins({ name, region, deprecation }: Environment, origi
     environment: name,
     region,
     addresses: [`${address}/32`],
-    ...(reserve && { reserve: [`${reserve.address}/32`] }),
+    ...(reserves.length > 0 && { reserve: reserves.map((each) => `${each}/32`) }),
     ...rest,
   };
   // The addresses are known at deployment, the rest at synthesis.
@@ -30,7 +31,7 @@ export function webhookOrigins({ name, region, deprecation }: Environment, origi
     'Content-Type': 'application/json',
     // The addresses never change; clients see a deprecation within an hour.
     'Cache-Control': 'public, max-age=3600',
-    ETag: `"${[...published, version].join('-')}"`,
+    ETag: `"${[address, ...reserves, version].join('-')}"`,
     ...deprecationHeaders(deprecation),
   });
   const parameters = Object.entries(headers).map(

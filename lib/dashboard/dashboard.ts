@@ -53,7 +53,7 @@ export class Dashboard extends Construct {
       ...(deprecation && { deprecation }),
       apiBaseUrl: api.url,
       address: webhookOrigin.address,
-      ...(webhookOrigin.reserve && { reserve: webhookOrigin.reserve.address }),
+      ...(webhookOrigin.reserves.length > 0 && { reserve: webhookOrigin.reserves }),
       support: environment.support,
       signatureHeaders,
     };

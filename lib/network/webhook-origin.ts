@@ -28,8 +28,12 @@ export class WebhookOrigin extends Construct {
   readonly address: string;
   /** Published with the address. `isInUse` while the gateway, if there is one, has the reserve. @default - none */
   readonly reserve: (AdoptedElasticIp & { readonly isInUse: CfnCondition }) | undefined;
-  /** The addresses that receivers allow: the address, then the reserve. */
+  /** The addresses that this stack sends from: the address, then the reserve. */
   readonly published: readonly string[];
+  /** Of the standby, or of the region before a promotion: receivers allow it, and this stack never sends from it. @default - none */
+  readonly standbyAddress: string | undefined;
+  /** The addresses that receivers allow besides `address`. */
+  readonly reserves: readonly string[];
   /** True while a gateway has the address. Otherwise webhook consumers are disabled. */
   readonly isAttached: CfnCondition;
   /** Refer to it only under the condition `isAttached`. */
@@ -48,7 +52,11 @@ export class WebhookOrigin extends Construct {
     const elasticIp = environment.adoptedElasticIp ?? this.createElasticIp(environment, 'ElasticIp');
     this.address = elasticIp.address;
     this.reserve = this.addReserve(environment);
-    this.published = [this.address, ...(this.reserve ? [this.reserve.address] : [])];
+    const reserved = this.reserve ? [this.reserve.address] : [];
+    this.published = [this.address, ...reserved];
+    const { standby, formerAddress } = environment;
+    this.standbyAddress = standby?.adoptedElasticIp?.address ?? formerAddress;
+    this.reserves = [...reserved, ...(this.standbyAddress ? [this.standbyAddress] : [])];
     const gateway = new ec2.CfnNatGateway(this, 'Gateway', {
       allocationId: this.reserve
         ? Fn.conditionIf(

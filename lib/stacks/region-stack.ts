@@ -131,6 +131,12 @@ export class RegionStack extends EnvironmentStack {
           webhookOrigin.reserve.address,
         ],
       }),
+      ...(webhookOrigin.standbyAddress && {
+        WebhookOriginStandbyAddress: [
+          'The source IPv4 address of webhooks in the other region, in an announced emergency',
+          webhookOrigin.standbyAddress,
+        ],
+      }),
       WebhookEventsQueueUrl: ['Queue of events to deliver as webhooks', events.queue.queueUrl],
       WebhookEventsDeadLetterQueueUrl: ['Events that could not be processed', events.deadLetters.queueUrl],
       WebhookDeliveryQueueUrl: ['Queue of deliveries', deliveries.queue.queueUrl],

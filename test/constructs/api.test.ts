@@ -99,11 +99,11 @@ describe('the API', () => {
     const reserve = '{WebhookOriginReserveElasticIp.PublicIp}';
     expect(JSON.parse(ofZoned.body)).toMatchObject({
       addresses: [`${elasticIp}/32`],
-      reserve: [`${reserve}/32`],
+      reserve: [`${reserve}/32`, '203.0.113.9/32'],
     });
     expect([ofPlain, ofZoned, ofCertified].map(({ headers }) => headers.etag)).toEqual([
       expect.stringMatching(`^"${elasticIp}-[0-9a-f]{8}"$`),
-      expect.stringMatching(`^"${elasticIp}-${reserve}-[0-9a-f]{8}"$`),
+      expect.stringMatching(`^"${elasticIp}-${reserve}-203.0.113.9-[0-9a-f]{8}"$`),
       expect.stringMatching('^"203.0.113.1-203.0.113.2-[0-9a-f]{8}"$'),
     ]);
     // Clients see a deprecation within an hour.
@@ -230,7 +230,7 @@ it('the dashboard shows the addresses of its own stack', () => {
     environment: zoned.environment.name,
     apiBaseUrl: output('ApiBaseUrl'),
     address: output('WebhookOriginAddress'),
-    reserve: output('WebhookOriginReserveAddress'),
+    reserve: [output('WebhookOriginReserveAddress'), output('WebhookOriginStandbyAddress')],
   });
 });
 

@@ -96,6 +96,32 @@ describe('promotion', () => {
     ]);
   });
 
+  it('swaps the address and its reserve: a delivery from there is an alarm before, and none after', () => {
+    const former = '203.0.113.7';
+    const after = stackOf({ ...promoted(complete), formerAddress: former });
+    const { address } = complete.standby.adoptedElasticIp ?? {};
+    const addressesOf = (each: StackTemplate) => {
+      const { WebhookOriginAddress, WebhookOriginStandbyAddress } = each.json.Outputs;
+      const check = each.named('AWS::Lambda::Function', 'CheckDelivery').Properties.Environment.Variables;
+      const published = JSON.stringify(check.PUBLISHED_ADDRESSES);
+      return {
+        address: WebhookOriginAddress.Value,
+        reserve: WebhookOriginStandbyAddress.Value,
+        isAlarm: !published.includes(String(address)),
+        former: check.FORMER_ADDRESS,
+      };
+    };
+    const elasticIp = { 'Fn::GetAtt': ['WebhookOriginElasticIp', 'PublicIp'] };
+    const serving = before[row.stackId] as StackTemplate;
+    expect(addressesOf(serving)).toEqual({
+      address: elasticIp,
+      reserve: address,
+      isAlarm: true,
+      former: 'none',
+    });
+    expect(addressesOf(after)).toEqual({ address, reserve: former, isAlarm: false, former });
+  });
+
   it('adds all resources of a serving region, and keeps the replicated owner', () => {
     // Without a standby, it has no global database of its own, and no alarm on the replication; its address exists.
     const typesOf = (each: StackTemplate) =>

@@ -10,7 +10,7 @@ export const facts: DashboardFacts = {
   testFundsOnly: false,
   apiBaseUrl: 'https://api.eu.wallet-infrastructure.example',
   address: '203.0.113.7',
-  reserve: '203.0.113.8',
+  reserve: ['203.0.113.8', '203.0.113.9'],
   support: {
     contact: 'webhooks@wallet-infrastructure.example',
     guide: 'https://docs.wallet-infrastructure.example/receivers',

@@ -2,14 +2,19 @@ import { allowListFormatNames, formatAllowList } from '../../domain/allow-list';
 
 const deprecation = { since: '2026-11-20', sunset: '2027-11-30' };
 const origins = [
-  { environment: 'eu', region: 'eu-central-1', address: '203.0.113.7', reserve: '203.0.113.8' },
+  {
+    environment: 'eu',
+    region: 'eu-central-1',
+    address: '203.0.113.7',
+    reserve: ['203.0.113.8', '203.0.113.9'],
+  },
   { environment: 'staging', region: 'eu-west-3', address: '192.0.2.9', deprecation },
 ];
 const headline = 'Addresses that webhooks come from. Verify each signature, too.';
-const cidrs = ['203.0.113.7/32', '192.0.2.9/32', '203.0.113.8/32'];
+const cidrs = ['203.0.113.7/32', '192.0.2.9/32', '203.0.113.8/32', '203.0.113.9/32'];
 const [eu, staging] = ['eu in eu-central-1', 'staging in eu-west-3, deprecated: test funds only'];
-const reserve = 'eu, in an announced emergency only';
-const comments = [eu, staging, reserve];
+const reserve = 'eu, allow it now: used only in an announced emergency';
+const comments = [eu, staging, reserve, reserve];
 const json = (value: unknown) => JSON.stringify(value, undefined, 2);
 
 /** On port 8443. */
@@ -17,7 +22,7 @@ const lists = {
   json: json([
     {
       ...{ environment: 'eu', region: 'eu-central-1' },
-      ...{ addresses: [cidrs[0]], reserve: [cidrs[2]], deprecated: false },
+      ...{ addresses: [cidrs[0]], reserve: cidrs.slice(2), deprecated: false },
     },
     { environment: 'staging', region: 'eu-west-3', addresses: [cidrs[1]], deprecated: true, deprecation },
   ]),
@@ -26,6 +31,7 @@ const lists = {
 allow 203.0.113.7/32; # ${eu}
 allow 192.0.2.9/32; # ${staging}
 allow 203.0.113.8/32; # ${reserve}
+allow 203.0.113.9/32; # ${reserve}
 deny all;`,
   nftables: `# ${headline}
 table inet wallet-webhooks
@@ -37,6 +43,7 @@ table inet wallet-webhooks {
       203.0.113.7 comment "${eu}",
       192.0.2.9 comment "${staging}",
       203.0.113.8 comment "${reserve}",
+      203.0.113.9 comment "${reserve}",
     }
   }
   chain input {

@@ -10,7 +10,8 @@ import { recordLog } from '../../support/log';
 import { expectDocumented } from '../../support/openapi';
 
 const now = Date.parse('2026-11-23T12:00:00Z');
-const [address, reserve, other] = ['203.0.113.7', '203.0.113.8', '198.51.100.1'] as const;
+const [address, reserve, former] = ['203.0.113.7', '203.0.113.8', '203.0.113.9'] as const;
+const other = '198.51.100.1';
 const secretOf = (webhookId: string) => Buffer.from(webhookId.padEnd(32));
 const derive = jest.fn(async (webhookId: string, version: number) =>
   ok(version === 1 ? secretOf(webhookId) : Buffer.alloc(32)),
@@ -38,7 +39,8 @@ async function check(
   const signature = sign({ id: 'msg_1', timestamp, body }, [Buffer.alloc(32), secretOf(webhookId)]);
   const sent = { id: 'msg_1', timestamp: String(timestamp), body, signature, ...change };
   const log = recordLog();
-  const ports = { publishedAddresses: [address, reserve], secrets: { secret }, now: () => now };
+  const addresses = { publishedAddresses: [address, reserve], formerAddress: former };
+  const ports = { ...addresses, secrets: { secret }, now: () => now };
   const responseHeaders = { Deprecation: '@1795132800' };
   const response = await createHandler({ ports, metrics, log, responseHeaders })({
     requestContext: { extendedRequestId: 'request-1', identity: { sourceIp: source } },
@@ -69,6 +71,7 @@ const elsewhere = '403 source_not_published';
 it.each<[string, Change]>([
   ['204', {}],
   ['204', { source: reserve }],
+  ['204', { source: former }],
   ['204', { sentAgo: 120 }],
   ['204', { webhookId: ofSmoke, sentAgo: 290, signedAgo: 290 }],
   [invalid, { body: '{}' }],
@@ -92,7 +95,9 @@ it.each<[string, Change]>([
   expect(answer).toBe(expected);
   const metrics = { '204': ['Verified', 'AgeMs'], [elsewhere]: ['OtherAddress'] }[expected];
   const names = ['Verified', 'AgeMs', 'OtherAddress'].filter((name) => name in emitted);
-  expect(names).toEqual((change.webhookId === undefined && metrics) || []);
+  // The probe of the former region proves nothing of this one.
+  const counts = change.webhookId === undefined && change.source !== former;
+  expect(names).toEqual((counts && metrics) || []);
 });
 
 it('tells the age of the probe, in the namespace and dimensions of alarms', async () => {
