@@ -31,11 +31,6 @@ export function readAssembledStack(folder: string, name: string) {
     /** The CDK's bucket in the stack's region; without an account its name contains the CDK's placeholder. */
     bucket: /^s3:\/\/([^/]+)\//.exec(properties.stackTemplateAssetObjectUrl)?.[1] ?? '',
     tags: (properties.tags ?? {}) as Readonly<Record<string, string>>,
-    /** The required version of the CDK bootstrap stack, and the SSM parameter with the account's version. */
-    bootstrap: {
-      version: properties.requiresBootstrapStackVersion as number,
-      parameter: properties.bootstrapStackVersionSsmParameter as string,
-    },
     template: readJson(join(folder, properties.templateFile), remedy) as Template,
   };
 }

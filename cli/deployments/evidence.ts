@@ -1,7 +1,4 @@
-import { APIGateway } from '@aws-sdk/client-api-gateway';
 import { Backup } from '@aws-sdk/client-backup';
-import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
-import { EventBridge } from '@aws-sdk/client-eventbridge';
 import { KMS } from '@aws-sdk/client-kms';
 import { Organizations } from '@aws-sdk/client-organizations';
 import { RDS, type Tag } from '@aws-sdk/client-rds';
@@ -200,65 +197,6 @@ export async function collectEvidence(
           const { ReplicationStatus = [] } = await ask(client, 'describeSecret', { SecretId: arn });
           return [arn, ...ReplicationStatus.map(({ Region }) => `has a replica in ${Region}`)];
         }),
-    },
-    {
-      what: 'Subscription filters of log groups, and of the account',
-      how: 'logs:DescribeSubscriptionFilters, logs:DescribeAccountPolicies',
-      regions: own,
-      async ask(region) {
-        const logs = new CloudWatchLogs(clientSettings(region));
-        const policyType = 'SUBSCRIPTION_FILTER_POLICY';
-        const { accountPolicies = [] } = await ask(logs, 'describeAccountPolicies', { policyType });
-        const groups = await forEach(arnsOf('logs', region, 'log-group:'), async (arn) => {
-          const logGroupName = arn.split(':').slice(6).join(':').replace(/:\*$/, '');
-          const { subscriptionFilters = [] } = await ask(logs, 'describeSubscriptionFilters', {
-            logGroupName,
-          });
-          return [arn, ...subscriptionFilters.map(({ destinationArn }) => `is sent to ${destinationArn}`)];
-        });
-        const policies = accountPolicies.map(
-          ({ policyName, policyDocument }) =>
-            [`The account policy ${policyName} of ${region}`, `sends logs: ${policyDocument}`] as const,
-        );
-        return [...groups, ...policies];
-      },
-    },
-    {
-      what: 'Targets of event rules',
-      how: 'events:ListRules, events:ListTargetsByRule',
-      regions: own,
-      async ask(region) {
-        const events = new EventBridge(clientSettings(region));
-        const rules = (await askPages(events, 'listRules', {})).flatMap(({ Rules = [] }) => Rules);
-        return forEach(rules, async ({ Name: Rule, Arn: arn = '' }) => {
-          const pages = await askPages(events, 'listTargetsByRule', { Rule });
-          const outside = pages
-            .flatMap(({ Targets = [] }) => Targets.map((target) => target.Arn ?? ''))
-            .filter((target) => {
-              const isOwn = own.includes(regionOf(target)) && target.split(':')[4] === account;
-              return !isOwn || target.includes(':api-destination/');
-            });
-          return [arn, ...outside.map((target) => `sends events to ${target}`)];
-        });
-      },
-    },
-    {
-      what: 'Endpoints of APIs and domain names',
-      how: 'apigateway:GET',
-      regions: own,
-      async ask(region) {
-        const client = new APIGateway(clientSettings(region));
-        const apis = await askPages(client, 'getRestApis', {}, 'position');
-        const names = await askPages(client, 'getDomainNames', {}, 'position');
-        return [
-          ...apis.flatMap(({ items = [] }) => items.map((api) => ({ ...api, of: `API ${api.name}` }))),
-          ...names.flatMap(({ items = [] }) => items.map((each) => ({ ...each, of: `${each.domainName}` }))),
-        ]
-          .filter(({ tags }) => (tags?.environment ?? name) === name)
-          .map(({ of, endpointConfiguration: { types = [] } = {} }) =>
-            types.includes('EDGE') ? [of, `of ${region} is edge-optimized`] : [of],
-          );
-      },
     },
     {
       // The only region of Organizations. A member account may not ask unless it is delegated.

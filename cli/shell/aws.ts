@@ -49,9 +49,6 @@ const permissions: Readonly<Record<string, string>> = {
 
 /** Prefixes of permissions that are not the service's name in lowercase. */
 const prefixes: Readonly<Record<string, string>> = {
-  'API Gateway': 'apigateway',
-  'CloudWatch Logs': 'logs',
-  EventBridge: 'events',
   'Resource Groups Tagging API': 'tag',
   'Secrets Manager': 'secretsmanager',
   'Service Quotas': 'servicequotas',

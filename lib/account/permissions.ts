@@ -62,7 +62,6 @@ export function permissionsOf(
         conditions: { StringLike: { 'cloudformation:ChangeSetName': `${planPrefix}*` } },
       },
       readBootstrapVersion(...regions),
-      { ...readBootstrapVersion(...regions), actions: ['ssm:GetParameter'] },
       {
         actions: ['s3:PutObject', 's3:GetObject', 's3:DeleteObject'],
         resources: regions
@@ -113,9 +112,9 @@ export function permissionsOf(
         wildcard: 'It reads whether the roles of the CDK and of RDS exist.',
       },
       {
-        actions: ['account:GetRegionOptStatus', 'freetier:GetAccountPlanState'],
+        actions: ['account:GetRegionOptStatus'],
         resources: ['*'],
-        wildcard: 'They read whether a region is enabled and which plan the account has.',
+        wildcard: 'The action has no resources but accounts. It reads whether a region is enabled.',
       },
     ],
 

@@ -92,8 +92,6 @@ const restActions: readonly (readonly [path: RegExp, action: string])[] = [
   [/\/getRegionOptStatus$/, 'GetRegionOptStatus'],
   [/\/event-source-mappings\/(?<UUID>.+)$/, 'GetEventSourceMapping'],
   [/\/functions\/.+\/invocations$/, 'Invoke'],
-  // API Gateway's permissions are named after HTTP's methods.
-  [/^\/(?<collection>restapis|domainnames)\b/, 'GET'],
 ];
 
 function readCall({ method, url, headers, body }: LoopbackRequest): Call {

@@ -15,7 +15,6 @@ export function writeAssembly(
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the CDK's placeholder
     stackTemplateAssetObjectUrl: 's3://cdk-hnb659fds-assets-${AWS::AccountId}-eu-central-1/abc.json',
     tags: { environment: 'eu' },
-    requiresBootstrapStackVersion: 6,
     terminationProtection,
   };
   const artifacts = stacks.map(({ stackId, region }) => {

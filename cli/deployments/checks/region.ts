@@ -1,8 +1,6 @@
 import { Account } from '@aws-sdk/client-account';
 import { EC2 } from '@aws-sdk/client-ec2';
-import { SSM } from '@aws-sdk/client-ssm';
-import { AwsCallFailed, ask, clientSettings, unlessRefused } from '../../shell/aws';
-import { inProject } from '../../shell/paste';
+import { AwsCallFailed, ask, clientSettings } from '../../shell/aws';
 import { type Check, failed, warning } from './check';
 
 export const regionChecks: readonly Check[] = [
@@ -19,22 +17,6 @@ export const regionChecks: readonly Check[] = [
       return failed(
         found,
         `Enable it, which takes minutes to hours: aws account enable-region --region-name ${region}`,
-      );
-    },
-  },
-  {
-    id: 'bootstrap',
-    async ask({ stack: { region, bootstrap }, account }) {
-      const ssm = new SSM(clientSettings(region));
-      const answer = await unlessRefused(/^ParameterNotFound$/, () =>
-        ask(ssm, 'getParameter', { Name: bootstrap.parameter }),
-      );
-      const version = answer?.Parameter?.Value;
-      const found = `version ${version ?? 'none'}, required: ${bootstrap.version} or later`;
-      if (Number(version) >= bootstrap.version) return found;
-      return failed(
-        found,
-        `Bootstrap the region: ${inProject(`npx cdk bootstrap aws://${account}/${region}`)}`,
       );
     },
   },

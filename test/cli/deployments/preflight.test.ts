@@ -58,7 +58,6 @@ const template = {
 const stack: AssembledStack = {
   ...{ name: plain.stackId, region: plain.region, account: accountId, bucket: '', tags: {}, template },
   ...{ environment: `aws://${accountId}/${plain.region}`, terminationProtection: true },
-  bootstrap: { version: 6, parameter: '/cdk-bootstrap/hnb659fds/version' },
 };
 
 const answering = (action: string, value: object): Replies => ({ [action]: () => result(value) });
@@ -83,8 +82,6 @@ const concurrency = (UnreservedConcurrentExecutions: number) =>
 const backupOf = (ResourceTypeOptInPreference: object) =>
   answering('backup:DescribeRegionSettings', { ResourceTypeOptInPreference });
 const regionIs = (RegionOptStatus: string) => answering('account:GetRegionOptStatus', { RegionOptStatus });
-const bootstrapped = (Value: string) => answering('ssm:GetParameter', { Parameter: { Value } });
-const planIs = (accountPlanType: string) => answering('freetier:GetAccountPlanState', { accountPlanType });
 const used = (addresses: number, vpcs: number): Replies => ({
   ...answering('ec2:DescribeAddresses', { addressesSet: Array(addresses).fill({ publicIp: '203.0.113.9' }) }),
   ...answering('ec2:DescribeVpcs', { vpcSet: Array(vpcs).fill({ vpcId: 'vpc-1' }) }),
@@ -93,7 +90,7 @@ const used = (addresses: number, vpcs: number): Replies => ({
 /** An account in which everything is ready for a first deployment, with no more than that needs. */
 const ready: Replies = {
   ...{ ...withoutStacks, ...zonesAre('abc'), ...offering('ab'), ...concurrency(500) },
-  ...{ ...planIs('PAID'), ...used(4, 4), ...regionIs('ENABLED_BY_DEFAULT'), ...bootstrapped('6') },
+  ...{ ...used(4, 4), ...regionIs('ENABLED_BY_DEFAULT') },
   ...backupOf({ Aurora: true }),
   // The quota of VPCs has no applied value.
   'servicequotas:GetServiceQuota': ({ input }) =>
@@ -102,6 +99,7 @@ const ready: Replies = {
   ...answering('sts:GetCallerIdentity', { Account: accountId }),
   ...answering('iam:GetRole', { Role: { Arn: 'arn:aws:iam::1:role/AWSServiceRoleForRDS' } }),
 };
+const planned = { ...withStacks(), ...withResources(['AWS::Backup::BackupPlan', 'plan-1']) };
 const inStatus = (StackStatus: string) => ({ ...withStacks({ StackStatus }), ...withResources() });
 const clusterOf = (EngineVersion: string, from?: string, to?: string) => {
   const DBCluster = { EngineVersion, EarliestRestorableTime: from, LatestRestorableTime: to };
@@ -155,17 +153,16 @@ const [early, late] = ['2026-11-21T10:29:59Z', '2026-11-21T10:30:01Z'];
 it.each<[expected: string, text: string, Environment, Replies]>([
   ['failed region', 'is DISABLED', plain, regionIs('DISABLED')],
   ['failed rds-service-linked-role', 'create-service', plain, refusing('iam:GetRole', 'NoSuchEntity')],
-  ['failed bootstrap', 'cdk bootstrap aws://1111', plain, refusing('ssm:GetParameter', 'ParameterNotFound')],
-  ['failed bootstrap', 'required: 6', plain, bootstrapped('5')],
-  ['not checked bootstrap', 'a role that has', plain, refusing('ssm:GetParameter', 'AccessDenied')],
+  ['not checked region', 'a role that has', plain, refusing('account:GetRegionOptStatus', 'AccessDenied')],
   ['failed stack-state', 'rollback-stack --stack-name WalletEu', plain, inStatus('UPDATE_FAILED')],
   ['failed stack-state', 'Wait until CloudFormation', plain, inStatus('UPDATE_IN_PROGRESS')],
   ['warning zones', 'c is missing, eu-central-1d is impaired', plain, zonesAre('abd')],
   ['warning guardrails', 'docs/guardrails.md', plain, zonesAre('abc', refusal('DryRunOperation'))],
   ['warning guardrails', 'us-east-1', plain, zonesAre('abc', refusal('UnauthorizedOperation'))],
-  ['failed account-plan', 'upgrade-account-plan --account', plain, planIs('FREE')],
   ['failed lambda-concurrency', '--desired-value 1000 --', plain, concurrency(499)],
-  ['warning backup-opt-in', 'update-region-settings --resource', plain, backupOf({ Aurora: false })],
+  ['failed backup-opt-in', 'update-region-settings --resource', plain, backupOf({ Aurora: false })],
+  ['warning backup-opt-in', 'update-region-settings', plain, { ...planned, ...backupOf({ Aurora: false }) }],
+  ['warning backup-opt-in', 'does not list Aurora', plain, backupOf({})],
   ['failed elastic-ips', 'L-0263D0A3 --desired-value 6 --', plain, used(5, 1)],
   ['failed vpcs', '5 of 5 used, the deployment adds 1. Request', plain, used(0, 5)],
   ['failed placeholders', 'api api.example.com. Give', invented, {}],
@@ -212,7 +209,7 @@ it('only reads, each stack in its own region, but for a dry run outside', async 
   await preflight();
   const { calls } = account();
   expect(calls.filter(({ action }) => !/^(Get|List|Describe)[A-Z]/.test(action))).toEqual([]);
-  const asked = calls.filter(({ service }) => /^(ec2|ssm|rds)$/.test(service));
+  const asked = calls.filter(({ service }) => /^(ec2|rds)$/.test(service));
   const places = asked.map(({ region, input }) => `${region}${input.DryRun ? ', dry' : ''}`);
   expect(new Set(places)).toEqual(new Set([withStandby.region, standby.region, 'us-east-1, dry']));
 });
