@@ -8,6 +8,8 @@ import { readGuardedAccount } from '../lib/guardrails/settings';
 interface Options {
   readonly environment: string;
   readonly organization: string;
+  readonly breakGlass?: string;
+  readonly actionsOnly: boolean;
 }
 
 new Command('npm run -s guardrails --')
@@ -22,6 +24,8 @@ new Command('npm run -s guardrails --')
   )
   .requiredOption('--environment <name>', 'the environment; WALLET_NAME_ACCOUNT has the account of each')
   .requiredOption('--organization <id>', 'the organization, o-…')
+  .option('--break-glass <arn>', 'a role that may delete keys and release addresses (default: none)')
+  .option('--actions-only', 'without the resource control policy: docs/guardrails.md says until when', false)
   .action((action: string, options: Options) => {
     const guarded = readGuardedAccount(options, process.env);
     if (action === 'print') {
@@ -31,9 +35,14 @@ new Command('npm run -s guardrails --')
       };
       process.stdout.write(`${JSON.stringify(policies, undefined, 2)}\n`);
     } else if (action === 'synth') {
-      require('../lib/guardrails/app').createGuardrailsApp(guarded).synth();
+      require('../lib/guardrails/app')
+        .createGuardrailsApp({ ...guarded, actionsOnly: options.actionsOnly })
+        .synth();
     } else {
-      const app = `npm run -s guardrails -- synth --environment ${options.environment} --organization ${options.organization}`;
+      // All are checked: no shell reads anything else in them.
+      const { environment, organization, breakGlass, actionsOnly } = options;
+      const more = [breakGlass && ` --break-glass ${breakGlass}`, actionsOnly && ' --actions-only'];
+      const app = `npm run -s guardrails -- synth --environment ${environment} --organization ${organization}${more.filter(Boolean).join('')}`;
       const args = ['cdk', 'deploy', '--app', app, '--output', 'cdk.out/guardrails'];
       process.exitCode = spawnSync('npx', args, { stdio: 'inherit' }).status ?? 1;
     }

@@ -115,8 +115,10 @@ export class AirGappedBackups extends Construct {
   }
 
   /**
-   * The statements that AWS lists for Aurora, on the resources of this cluster.
-   * https://docs.aws.amazon.com/aws-backup/latest/devguide/security-iam-awsmanpol.html#customer-managed-policies
+   * What AWS's managed policies for AWS Backup have for Aurora, on the resources of this cluster. Not the policies themselves: they allow
+   * copies to any account's vault, and widen every few weeks; a test compares.
+   * https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSBackupServiceRolePolicyForBackup.html
+   * https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSBackupServiceRolePolicyForRestores.html
    */
   private createRole(temporaryVault: string): Role {
     const { environment, cluster } = this.props;
@@ -168,6 +170,13 @@ export class AirGappedBackups extends Construct {
       },
       { actions: ['kms:DescribeKey'], resources: [cluster.key.keyArn] },
       {
+        actions: words(
+          'kms:Decrypt Encrypt GenerateDataKey GenerateDataKeyWithoutPlaintext ReEncryptFrom ReEncryptTo',
+        ),
+        resources: [cluster.key.keyArn],
+        conditions: { StringEquals: { 'kms:ViaService': `rds.${stack.region}.amazonaws.com` } },
+      },
+      {
         actions: ['kms:CreateGrant'],
         resources: [cluster.key.keyArn],
         conditions: { Bool: { 'kms:GrantIsForAWSResource': 'true' } },
@@ -176,6 +185,11 @@ export class AirGappedBackups extends Construct {
         actions: words('rds:AddTagsToResource DeleteDBCluster DescribeDBClusters ListTagsForResource'),
         resources: [drilled],
         wildcard: named,
+      },
+      {
+        actions: words('rds:DescribeDBClusterAutomatedBackups DescribeDBInstances'),
+        resources: [rds('cluster-auto-backup', '*'), rds('db', '*')],
+        wildcard: 'AWS makes the ids. They read names and states.',
       },
       {
         actions: ['rds:RestoreDBClusterFromSnapshot'],

@@ -9,12 +9,21 @@ import { type GuardedAccount, resourceControlPolicy, serviceControlPolicy } from
 /** Organizations is a global service; its endpoint is there. */
 const region = 'us-east-1';
 
+export interface GuardrailsProps extends GuardedAccount {
+  /**
+   * Without the resource control policy, until a first copy and drill of backups succeeded: docs/guardrails.md.
+   *
+   * @default false
+   */
+  readonly actionsOnly?: boolean;
+}
+
 /**
  * Attaches the policies to an environment's account. For the organization's management account, which need not be bootstrapped.
  * Global, without customer data.
  */
 export class GuardrailsStack extends Stack {
-  constructor(scope: Construct, guarded: GuardedAccount) {
+  constructor(scope: Construct, { actionsOnly, ...guarded }: GuardrailsProps) {
     const { environment, account } = guarded;
     super(scope, `${environment.stackId}Guardrails`, {
       env: { region },
@@ -32,12 +41,12 @@ export class GuardrailsStack extends Stack {
         targetIds: [account],
       });
     attach('Actions', 'SERVICE_CONTROL_POLICY', serviceControlPolicy(guarded));
-    attach('Resources', 'RESOURCE_CONTROL_POLICY', resourceControlPolicy(guarded));
+    if (!actionsOnly) attach('Resources', 'RESOURCE_CONTROL_POLICY', resourceControlPolicy(guarded));
   }
 }
 
 /** The app of that stack, with the other apps' checks. */
-export function createGuardrailsApp(guarded: GuardedAccount, outdir?: string): App {
+export function createGuardrailsApp(guarded: GuardrailsProps, outdir?: string): App {
   const app = new App({
     ...(outdir !== undefined && { outdir }),
     context: commandLineContext(),

@@ -7,6 +7,8 @@ export interface GuardedAccount {
   readonly account: string;
   /** The id of its organization, `o-…`. */
   readonly organization: string;
+  /** The ARN of the account's only role, beside CloudFormation's, that may delete keys and release addresses. @default - none */
+  readonly breakGlass?: string;
 }
 
 /** A statement that denies. */
@@ -61,29 +63,16 @@ const globalServices = [
 /** What `wallet residency` lists in every enabled region. */
 const evidence = ['rds:DescribeDBClusterSnapshots', 'tag:GetResources'];
 
-/** Ways out within a region. No template, command or page of this project calls them. */
-const neverCalled = [
-  ...allOf('appflow cloudfront datasync dms ecr-public firehose globalaccelerator transfer'),
-  ...actionsIn({
-    // A team of another account could restore from the vault there. docs/guardrails.md attaches ours.
-    backup: 'AssociateBackupVaultMpaApprovalTeam PutBackupVaultAccessPolicy',
-    cloudwatch: 'PutMetricStream',
-    ec2: `AcceptVpcPeeringConnection Copy* CreateEgressOnlyInternetGateway CreateTrafficMirrorSession
-      CreateTransitGateway* CreateVpcEndpointServiceConfiguration CreateVpcPeeringConnection CreateVpnConnection
-      Export* ModifyImageAttribute ModifySnapshotAttribute`,
-    ecr: 'PutReplicationConfiguration',
-    events: 'CreateApiDestination CreateConnection CreateEndpoint PutPermission',
-    lambda: 'AddLayerVersionPermission CreateFunctionUrlConfig',
-    logs: 'CreateDelivery CreateExportTask PutAccountPolicy PutDestination* PutSubscriptionFilter',
-    oam: 'CreateLink',
-    organizations: 'LeaveOrganization',
-    ram: 'AssociateResourceShare CreateResourceShare',
-    // AddRoleTo*: the extensions aws_s3 and aws_lambda of PostgreSQL act with such a role.
-    rds: 'AddRoleTo* CreateIntegration ModifyDBSnapshotAttribute StartActivityStream StartExportTask',
-    s3: 'PutReplicationConfiguration',
-    sns: 'AddPermission',
-  }),
-];
+/** Ways out within a region that need no code. No template, command or page of this project calls them. */
+const neverCalled = actionsIn({
+  // A team of another account could restore from the vault there. docs/guardrails.md attaches ours.
+  backup: 'AssociateBackupVaultMpaApprovalTeam PutBackupVaultAccessPolicy',
+  lambda: 'CreateFunctionUrlConfig',
+  organizations: 'LeaveOrganization',
+  ram: 'AssociateResourceShare CreateResourceShare',
+  // AddRoleTo*: the extensions aws_s3 and aws_lambda of PostgreSQL act with such a role.
+  rds: 'AddRoleTo* CreateIntegration StartActivityStream StartExportTask',
+});
 
 /**
  * Copies of backups, and sharing them. AWS Backup does both with its role to fill the air-gapped vault, which lies in an account of AWS.
@@ -91,8 +80,11 @@ const neverCalled = [
  */
 const backupCopies = actionsIn({
   backup: 'Copy* StartCopyJob',
-  rds: 'CopyDBClusterSnapshot CopyDBSnapshot ModifyDBClusterSnapshotAttribute',
+  rds: 'Copy*Snapshot ModifyDB*SnapshotAttribute',
 });
+
+/** Receivers' allow-lists and all derived secrets depend on them, and no backup holds them. */
+const irreversible = actionsIn({ ec2: 'ReleaseAddress', kms: 'DisableKey ScheduleKeyDeletion' });
 
 /**
  * Material of keys leaves a row's regions by replication only.
@@ -128,18 +120,20 @@ const replicasOfKeys = ({ multiRegionKeys, residencyRegions: regions }: Environm
  * Calls that the templates make are denied by a condition key:
  * https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
  */
-export function serviceControlPolicy({ environment, account }: GuardedAccount): PolicyDocument {
+export function serviceControlPolicy({ environment, account, breakGlass }: GuardedAccount): PolicyDocument {
   const { residencyRegions: regions } = environment;
-  const ownTargets = regions.map((region) => `arn:aws:*:${region}:${account}:*`);
-  const backupRoles = stacksOf(environment).map(
-    (stack) => `arn:aws:iam::${account}:role${backupRolePath(stack)}*`,
-  );
-  const endpointType = 'apigateway:Request/EndpointType';
+  const role = (name: string) => `arn:aws:iam::${account}:role${name}`;
+  const backupRoles = stacksOf(environment).map((stack) => role(`${backupRolePath(stack)}*`));
   return deny(
     {
       Sid: 'OutsideRegions',
       NotAction: [...globalServices, ...evidence],
       Condition: { StringNotEquals: { 'aws:RequestedRegion': regions } },
+    },
+    {
+      Sid: 'EnablingRegions',
+      Action: ['account:EnableRegion'],
+      Condition: { StringNotEquals: { 'account:TargetRegion': regions } },
     },
     { Sid: 'NeverCalled', Action: neverCalled },
     {
@@ -147,42 +141,31 @@ export function serviceControlPolicy({ environment, account }: GuardedAccount): 
       Action: backupCopies,
       Condition: { ArnNotLike: { 'aws:PrincipalArn': backupRoles } },
     },
+    {
+      // By a plan's copy action, which AWS Backup carries out with its role.
+      Sid: 'BackupCopiesElsewhere',
+      Action: ['backup:CopyFromBackupVault'],
+      Condition: {
+        'ForAnyValue:ArnNotLike': {
+          'backup:CopyTargets': regions.map((region) => `arn:aws:backup:${region}:${account}:backup-vault:*`),
+        },
+      },
+    },
     // Whatever the role's trust policy says, nobody but AWS Backup uses it: policies do not bind services.
     { Sid: 'BackupRole', Action: ['sts:AssumeRole'], Resource: backupRoles },
     {
+      // Backup selections, and those of restore drills ("API operations"):
+      // https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsbackup.html
       Sid: 'BackupRoleToOthers',
       Action: ['iam:PassRole'],
       Resource: backupRoles,
-      Condition: { StringNotEquals: { 'iam:PassedToService': 'backup.amazonaws.com' } },
-    },
-    {
-      Sid: 'EnablingRegions',
-      Action: ['account:EnableRegion'],
-      Condition: { StringNotEquals: { 'account:TargetRegion': regions } },
-    },
-    {
-      // `ForAllValues` is true without a type: the default is an edge-optimized endpoint.
-      Sid: 'EdgeEndpoints',
-      Action: ['apigateway:POST'],
-      Resource: ['arn:aws:apigateway:*::/restapis', 'arn:aws:apigateway:*::/domainnames'],
-      Condition: { 'ForAllValues:StringNotEquals': { [endpointType]: ['PRIVATE', 'REGIONAL'] } },
-    },
-    {
-      Sid: 'ChangesToEdge',
-      Action: ['apigateway:PATCH', 'apigateway:PUT'],
-      Condition: { 'ForAnyValue:StringEquals': { [endpointType]: 'EDGE' } },
-    },
-    {
-      Sid: 'EventTargets',
-      Action: ['events:PutTargets'],
-      Condition: { 'ForAnyValue:ArnNotLike': { 'events:TargetArn': ownTargets } },
+      Condition: {
+        StringNotEquals: {
+          'iam:PassedToService': ['backup.amazonaws.com', 'restore-testing.backup.amazonaws.com'],
+        },
+      },
     },
     ...replicasOfKeys(environment),
-    {
-      Sid: 'FunctionInvokers',
-      Action: ['lambda:AddPermission'],
-      Condition: { StringNotLike: { 'lambda:Principal': '*.amazonaws.com' } },
-    },
     {
       // https://docs.aws.amazon.com/secretsmanager/latest/userguide/replicate-secrets-permissions.html
       Sid: 'SecretReplicas',
@@ -190,19 +173,16 @@ export function serviceControlPolicy({ environment, account }: GuardedAccount): 
       Condition: { Null: { 'secretsmanager:AddReplicaRegions': 'false' } },
     },
     {
-      Sid: 'Subscriptions',
-      Action: ['sns:Subscribe'],
-      Condition: { StringNotEquals: { 'sns:Protocol': ['email', 'lambda', 'sqs'] } },
-    },
-    {
-      Sid: 'FirewallLogs',
-      Action: ['wafv2:PutLoggingConfiguration'],
-      Condition: { ArnNotLike: { 'wafv2:LogDestinationResource': `arn:aws:logs:*:${account}:*` } },
-    },
-    {
-      Sid: 'OtherAccounts',
-      Action: ['lambda:InvokeFunction', 's3:PutObject', 'sns:Publish', 'sqs:SendMessage'],
-      Condition: { StringNotEquals: { 'aws:ResourceAccount': account } },
+      // CloudFormation deletes what a failed creation made, and developers' copies. Not `kms:TrailingDaysWithoutKeyUsage`: of an
+      // unused key it is the days since its creation, so a rollback would be denied.
+      // https://docs.aws.amazon.com/kms/latest/developerguide/monitoring-keys-determining-usage.html
+      Sid: 'IrreversibleLoss',
+      Action: irreversible,
+      Condition: {
+        ArnNotLike: {
+          'aws:PrincipalArn': [role('/cdk-*-cfn-exec-role-*'), ...(breakGlass ? [breakGlass] : [])],
+        },
+      },
     },
   );
 }

@@ -4,6 +4,12 @@ import { environments as table } from '../environments';
 import { accountVariable, readAccounts } from '../target-accounts';
 import type { GuardedAccount } from './policies';
 
+export interface GuardrailsOptions {
+  readonly environment?: string;
+  readonly organization?: string;
+  readonly breakGlass?: string;
+}
+
 /**
  * The account of one row. A policy for one region would stop an environment of another region in the same account, so
  * every row's account must be known, and a different one.
@@ -12,7 +18,7 @@ import type { GuardedAccount } from './policies';
  * @throws InvalidInput with the setting to correct
  */
 export function readGuardedAccount(
-  { environment: name, organization }: { readonly environment?: string; readonly organization?: string },
+  { environment: name, organization, breakGlass }: GuardrailsOptions,
   { CDK_DEFAULT_ACCOUNT: credentials, ...variables }: Readonly<Record<string, string | undefined>>,
   environments: readonly Environment[] = table,
 ): GuardedAccount {
@@ -43,5 +49,12 @@ export function readGuardedAccount(
     throw new InvalidInput(
       `${accountVariable(environment.name)} is ${account}, the account of the credentials. Deploy with those of the organization's management account, which policies do not bind.`,
     );
-  return { environment, account, organization };
+  // A wildcard would admit whoever can name a role.
+  const isRole =
+    breakGlass?.startsWith(`arn:aws:iam::${account}:role/`) && /^[\w:/+=,.@-]+$/.test(breakGlass);
+  if (breakGlass !== undefined && !isRole)
+    throw new InvalidInput(
+      `break-glass is ${JSON.stringify(breakGlass)}. Give the whole ARN of one role of account ${account}, without wildcards: aws iam get-role --role-name NAME --query Role.Arn`,
+    );
+  return { environment, account, organization, ...(breakGlass !== undefined && { breakGlass }) };
 }

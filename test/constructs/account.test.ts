@@ -3,7 +3,7 @@ import { AccountStack } from '../../lib/account/account-stack';
 import { readAccountSettings } from '../../lib/account/settings';
 import { environments } from '../../lib/environments';
 import { workflows } from '../ci/workspace';
-import { statementsFor } from '../guardrails/evaluator';
+import { statementsFor } from '../support/policy-evaluator';
 import { withStandby } from '../support/rows';
 import { synthesizeEveryStack, withApp } from '../support/stacks';
 import { permissionsOf } from './documented-permissions';

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { readDocuments } from '../support/documents';
 
 const [, section = ''] = readFileSync('docs/operating.md', 'utf8').split('## IAM permissions');
 const rows = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| (.+?) \| (.+?) \|/gm)];
@@ -23,3 +24,17 @@ export function readActions(text: string): readonly string[] {
     return word === '' ? [] : `${service}:${name ?? prefix}`;
   });
 }
+
+const prefixes: Readonly<Record<string, string>> = { 'service-quotas': 'servicequotas', s3api: 's3' };
+
+/** The calls of AWS's own commands in the documents, but for those that the management account runs. */
+export const callsOfCommands = (): readonly string[] =>
+  readDocuments()
+    .filter(({ path }) => path !== 'docs/guardrails.md')
+    .flatMap(({ text }) => [
+      ...text.matchAll(/\baws ([a-z0-9-]+) (?!wait\b|login\b)([a-z]+(?:-[a-z]+)+|invoke)\b/g),
+    ])
+    .map(([, service = '', command = '']) => {
+      const action = command === 'invoke' ? 'InvokeFunction' : command.replaceAll('-', '');
+      return `${prefixes[service] ?? service}:${action}`;
+    });

@@ -28,6 +28,8 @@ const conditions: Readonly<Record<string, object>> = {
   'AWS::IAM::Policy Allow backup:CopyFromBackupVault': {
     'ForAllValues:ArnEquals': { 'backup:CopyTargets': '{vault}' },
   },
+  'AWS::IAM::Policy Allow kms:Decrypt kms:Encrypt kms:GenerateDataKey kms:GenerateDataKeyWithoutPlaintext kms:ReEncryptFrom kms:ReEncryptTo':
+    { StringEquals: { 'kms:ViaService': 'rds.{region}.amazonaws.com' } },
   'AWS::IAM::Policy Allow kms:CreateGrant': { Bool: { 'kms:GrantIsForAWSResource': 'true' } },
   [`AWS::IAM::Policy Deny ${networkInterfaces}`]: {
     ArnLike: {

@@ -2,104 +2,138 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '../../lib/environment/schema';
 import { environments } from '../../lib/environments';
 import { GuardrailsStack } from '../../lib/guardrails/app';
-import {
-  type Denial,
-  type PolicyDocument,
-  resourceControlPolicy,
-  serviceControlPolicy,
-} from '../../lib/guardrails/policies';
+import * as policies from '../../lib/guardrails/policies';
 import { readGuardedAccount } from '../../lib/guardrails/settings';
+import { readActions } from '../constructs/documented-permissions';
+import { matches, type Request, statementsFor } from '../support/policy-evaluator';
 import { newcomer, withStandby } from '../support/rows';
 import { withApp } from '../support/stacks';
-import { type Request, statementsFor } from './evaluator';
-import { account, allowedIn, guarded, organization, refusedIn, usesAllowed, usesRefused } from './requests';
+import aws from './aws.json';
+import * as made from './requests';
 
-const isDenied = (policy: PolicyDocument, request: Request) => statementsFor(policy, request).length > 0;
-const rows = environments.map((row): [string, Environment] => [row.name, row]);
+const { account, breakGlass, organization } = made;
+const serviceOf = (row: Environment) => policies.serviceControlPolicy(made.guarded(row));
+const resourceOf = (row: Environment) => policies.resourceControlPolicy(made.guarded(row));
+const isDenied = (policy: policies.PolicyDocument, request: Request) =>
+  statementsFor(policy, request).length > 0;
 
-it.each(rows)(
-  'refuse each way out, and nothing that deployment, operation and CloudFormation do: %s',
-  (_, row) => {
-    const [service, resource] = [serviceControlPolicy, resourceControlPolicy].map((of) => of(guarded(row)));
-    const allowed = allowedIn(row);
+describe.each(environments.map((row) => [row.name, row] as const))('of %s', (_, row) => {
+  it('refuse nothing that deployment, operation and CloudFormation do', () => {
+    const allowed = made.allowedIn(row);
     expect(allowed.length).toBeGreaterThan(300);
-    for (const policy of [service, resource] as PolicyDocument[]) {
+    expect(allowed.filter(({ action }) => action.startsWith('unknown:'))).toEqual([]);
+    for (const policy of [serviceOf(row), resourceOf(row)]) {
       expect(allowed.filter((request) => isDenied(policy, request))).toEqual([]);
       // Half of the quota: https://docs.aws.amazon.com/organizations/latest/userguide/orgs_reference_limits.html
       expect(JSON.stringify(policy).length).toBeLessThan(5_120);
     }
-    expect(refusedIn(row).filter((request) => !isDenied(service as PolicyDocument, request))).toEqual([]);
-  },
-);
+    // CloudFormation deletes what a failed creation made.
+    const deployed = allowed.filter(({ context }) =>
+      /cfn-exec-role/.test(`${context?.['aws:PrincipalArn']}`),
+    );
+    expect(deployed.map(({ action }) => action)).toEqual(expect.arrayContaining([...made.losses]));
+    const templates = JSON.stringify(made.templatesOf(row));
+    for (const [action, property] of Object.entries(made.unusedProperties)) {
+      expect([isDenied(serviceOf(row), { action }), templates.includes(`"${property}":`)]).toEqual([
+        true,
+        false,
+      ]);
+      expect(Object.values(aws.handlers).join(' ')).toContain(action);
+    }
+  });
 
-it('protect queues, keys, secrets, buckets and roles from other organizations, not from services of AWS', () => {
-  const policy = resourceControlPolicy(guarded(withStandby));
-  expect(usesAllowed.filter((request) => isDenied(policy, request))).toEqual([]);
-  expect(usesRefused.filter((request) => !isDenied(policy, request))).toEqual([]);
+  it.each(Object.entries(made.keptClosed(row)))('keep closed: %s', (_, tries) => {
+    expect(tries.filter((request) => !isDenied(serviceOf(row), request))).toEqual([]);
+  });
 });
 
-const row = withStandby;
+const uses = 'kms:Decrypt s3:GetObject secretsmanager:GetSecretValue sqs:ReceiveMessage sts:AssumeRole';
+const usesBy = (context: object) =>
+  readActions(uses).map((action): Request => ({ action, context: { ...context } }));
+const members = usesBy({ 'aws:PrincipalOrgID': organization, 'aws:PrincipalIsAWSService': 'false' });
+const services = usesBy({ 'aws:PrincipalIsAWSService': 'true' });
+const others = usesBy({ 'aws:PrincipalOrgID': 'o-another0000', 'aws:PrincipalIsAWSService': 'false' });
+const token = { action: 'sts:AssumeRoleWithWebIdentity' };
 const without = (list: readonly string[], left: string) => list.filter((each) => each !== left);
 
 it.each([
-  ['service', serviceControlPolicy(guarded(row)), refusedIn(row), allowedIn(row)],
-  ['resource', resourceControlPolicy(guarded(row)), usesRefused, usesAllowed],
-])('the %s control policy has nothing superfluous', (_, policy, refused, allowed) => {
+  [
+    'service',
+    serviceOf(withStandby),
+    Object.values(made.keptClosed(withStandby)).flat(),
+    made.allowedIn(withStandby),
+  ],
+  ['resource', resourceOf(withStandby), [...others, ...usesBy({})], [...members, ...services, token]],
+])('the %s control policy has nothing superfluous, and what AWS knows', (_, policy, refused, allowed) => {
+  expect(refused.filter((request) => !isDenied(policy, request))).toEqual([]);
+  expect(allowed.filter((request) => isDenied(policy, request))).toEqual([]);
   for (const statement of policy.Statement) {
-    const { Sid, Action = [], NotAction = [], Condition = {} } = statement;
-    const denies = (changes: Partial<Denial>, request: Request) =>
+    const { Sid, Action = [], NotAction = [], Resource, Condition = {} } = statement;
+    const denies = (changes: Partial<policies.Denial>, request: Request) =>
       isDenied({ ...policy, Statement: [{ ...statement, ...changes }] }, request);
     // What only this statement refuses.
     const own = refused.filter((request) => isDeepStrictEqual(statementsFor(policy, request), [statement]));
     expect([Sid, own]).not.toEqual([Sid, []]);
-    // Without such an action, a way out is open; without such an exception, something needed is refused.
-    const isOpen = (changes: Partial<Denial>) => own.some((request) => !denies(changes, request));
-    const isStopped = (changes: Partial<Denial>) => allowed.some((request) => denies(changes, request));
+    // Without such an action, a door is open; without such an exception, something needed is refused.
+    const isOpen = (changes: Partial<policies.Denial>) => own.some((request) => !denies(changes, request));
+    const isStopped = (changes: Partial<policies.Denial>) =>
+      allowed.some((request) => denies(changes, request));
     const superfluous = [
       ...Action.filter((left) => !isOpen({ Action: without(Action, left) })),
       ...NotAction.filter((left) => !isStopped({ NotAction: without(NotAction, left) })),
-      ...Object.keys(Condition).filter((left) => {
-        const { [left]: _, ...others } = Condition;
-        return !isStopped({ Condition: others });
-      }),
+      ...Object.keys(Condition).filter((left) => !isStopped({ Condition: { ...Condition, [left]: {} } })),
     ];
     expect([Sid, superfluous]).toEqual([Sid, []]);
+    // Each action exists, and has the keys and resource types that the statement compares.
+    const keys = Object.values(Condition)
+      .flatMap(Object.keys)
+      .filter((key) => !key.startsWith('aws:'));
+    const types = [Resource].flat().map((arn) => arn.split(':')[5]?.split('/')[0] ?? 'any');
+    for (const pattern of [...Action, ...NotAction].filter((each) => !each.endsWith(':*'))) {
+      const known = Object.entries(aws.actions).filter(([action]) => matches(pattern, action));
+      expect([pattern, known]).not.toEqual([pattern, []]);
+      for (const [, words] of known)
+        expect(words.split(' ')).toEqual(expect.arrayContaining([...keys, ...types]));
+    }
   }
 });
 
-it('a stack attaches both to the account, from a management account that is not bootstrapped', () => {
+const service = { Type: 'SERVICE_CONTROL_POLICY', TargetIds: [account], Content: serviceOf(newcomer) };
+const resource = { Type: 'RESOURCE_CONTROL_POLICY', TargetIds: [account], Content: resourceOf(newcomer) };
+it.each([
+  ['both', false, [service, resource]],
+  ['the first until a backup was copied and restored', true, [service]],
+])('a stack attaches %s, from a management account that is not bootstrapped', (_, actionsOnly, attached) => {
   const { Resources, Parameters } = withApp((app) => {
-    const { stackName } = new GuardrailsStack(app, guarded(newcomer));
+    const { stackName } = new GuardrailsStack(app, { ...made.guarded(newcomer), actionsOnly });
     return app.synth().getStackByName(stackName).template;
   });
   expect(Parameters).toBeUndefined();
-  const [service, resource] = [serviceControlPolicy, resourceControlPolicy].map((of) =>
-    of(guarded(newcomer)),
-  );
-  expect(Object.values<{ Properties: object }>(Resources).map(({ Properties }) => Properties)).toMatchObject([
-    { Type: 'SERVICE_CONTROL_POLICY', TargetIds: [account], Content: service },
-    { Type: 'RESOURCE_CONTROL_POLICY', TargetIds: [account], Content: resource },
-  ]);
+  const all = Object.values<{ Properties: object }>(Resources).map(({ Properties }) => Properties);
+  expect(all).toEqual(attached.map((policy) => expect.objectContaining(policy)));
 });
 
-const two: readonly Environment[] = [withStandby, newcomer];
 const variable = `WALLET_${withStandby.name.toUpperCase()}_ACCOUNT`;
-const accounts = { [variable]: account, WALLET_NEWCOMER_ACCOUNT: '444455556666' };
-const options = { environment: withStandby.name, organization };
+const read = (change: object = {}, variables: object = {}) =>
+  readGuardedAccount(
+    { environment: withStandby.name, organization, breakGlass, ...change },
+    { [variable]: account, WALLET_NEWCOMER_ACCOUNT: '444455556666', ...variables },
+    [withStandby, newcomer],
+  );
 
 it('reads the account of a row', () => {
-  expect(readGuardedAccount(options, accounts, two)).toEqual(guarded(withStandby));
+  expect(read()).toEqual(made.guarded(withStandby));
 });
 
-it.each<[string, object, Record<string, string>, RegExp]>([
+it.each<[string, object, object, RegExp]>([
   ['an unknown environment', { environment: 'nowhere' }, {}, /^environment is "nowhere"\. .*or newcomer$/],
   ['another id', { organization: 'r-abcd' }, {}, /^organization is "r-abcd"\. .*describe-organization/],
+  ['a pattern of roles', { breakGlass: `${breakGlass}*` }, {}, /^break-glass is "arn.*without wildcards/],
+  ["another account's role", { breakGlass: 'arn:aws:iam::1:role/a' }, {}, /of one role of account 1111/],
   ['a shared account', {}, { WALLET_NEWCOMER_ACCOUNT: account }, /the account of newcomer too\./],
   ['an unknown account', {}, { [variable]: '' }, new RegExp(`^${variable} is missing\\.`)],
   ['a malformed account', {}, { [variable]: '1' }, /Give the 12 digits/],
   ['the management account', {}, { CDK_DEFAULT_ACCOUNT: account }, /which policies do not bind/],
 ])('refuses %s', (_, change, variables, message) => {
-  expect(() => readGuardedAccount({ ...options, ...change }, { ...accounts, ...variables }, two)).toThrow(
-    message,
-  );
+  expect(() => read(change, variables)).toThrow(message);
 });

@@ -1,5 +1,5 @@
 import type { Denial } from '../../lib/guardrails/policies';
-import { type Request, statementsFor } from './evaluator';
+import { type Request, statementsFor } from './policy-evaluator';
 
 const isDenied = (statement: Omit<Denial, 'Sid' | 'Effect' | 'Resource'>, request: Request) => {
   const Statement = [{ Sid: 'Example', Effect: 'Deny', Resource: '*', ...statement }] as const;

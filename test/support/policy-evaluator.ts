@@ -23,13 +23,14 @@ function isFor({ Action, NotAction, Resource, Condition = {} }: Denial, request:
   const actions = [Action ?? NotAction ?? []].flat();
   // Actions are not case-sensitive, ARNs are.
   const named = actions.some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase()));
-  if (named !== (Action !== undefined)) return false;
-  if (![Resource].flat().some((pattern) => matches(pattern, resource))) return false;
   const values = new Map(Object.entries(context).map(([key, value]) => [key.toLowerCase(), value]));
-  return Object.entries(Condition).every(([operator, keys]) =>
-    Object.entries(keys).every(([key, expected]) =>
-      holds(operator, values.get(key.toLowerCase()), [expected].flat()),
-    ),
+  const valueAt = (key: string) => values.get(key.toLowerCase());
+  return (
+    named === (Action !== undefined) &&
+    [Resource].flat().some((pattern) => matches(pattern, resource)) &&
+    Object.entries(Condition).every(([operator, keys]) =>
+      Object.entries(keys).every(([key, expected]) => holds(operator, valueAt(key), [expected].flat())),
+    )
   );
 }
 
@@ -61,7 +62,7 @@ function holds(
   return set === 'ForAnyValue' ? values.some(holdsFor) : values.every(holdsFor);
 }
 
-function matches(pattern: string, text: string): boolean {
+export function matches(pattern: string, text: string): boolean {
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, '\\$&');
   return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's').test(text);
 }
