@@ -142,7 +142,11 @@ export function allowedIn(row: Environment): readonly Request[] {
 export const losses = readActions('kms:ScheduleKeyDeletion DisableKey ec2:ReleaseAddress');
 
 /** The doors that the service control policy keeps closed, by name, with requests that try them. */
-export function keptClosed({ region, stackId, multiRegionKeys }: Environment): Readonly<Record<string, readonly Request[]>> {
+export function keptClosed({
+  region,
+  stackId,
+  multiRegionKeys,
+}: Environment): Readonly<Record<string, readonly Request[]>> {
   const [outside, other, own] = ['sa-east-1', '999999999999', backupRole({ stackId })];
   const calls = (actions: string, context?: Context, resource?: string) =>
     requests(region, actions, context, resource);
