@@ -112,8 +112,13 @@ async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
   );
   const outputs = Object.fromEntries(environments.map((each) => [each.stack.name, each.outputs]));
   cleanup.nested().add(removeAddresses);
-  writeJson(state.endpointsFile, { ...services.endpoints, 'webhook-receiver': receiverUrl(ports) });
-  writeJson(state.outputsFile, outputs);
+  const writeAddresses = () => {
+    const databases = Array.from(services.databases, ([environment, url]) => [`database-${environment}`, url]);
+    const others = { ...Object.fromEntries(databases), 'webhook-receiver': receiverUrl(ports) };
+    writeJson(state.endpointsFile, { ...services.endpoints, ...others });
+    writeJson(state.outputsFile, outputs);
+  };
+  writeAddresses();
   return {
     environments,
     /** By stack, in the shape of `cdk deploy --outputs-file`. */
@@ -133,7 +138,7 @@ async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
       const own = await openEnvironment(stack, portIn(stack), shared, cleanup);
       opened.set(stack.environment, own);
       outputs[stack.name] = (await startOpened(own)).outputs;
-      writeJson(state.outputsFile, outputs);
+      writeAddresses();
     },
     /** Completes running requests, then stops everything; a second call waits for the first. */
     stop: () => cleanup.run(),

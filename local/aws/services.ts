@@ -16,6 +16,8 @@ export type Services = Awaited<ReturnType<typeof startServices>>;
 export async function startServices(cleanup: Cleanup, authorize: Authorize) {
   /** Clusters with the Data API, by ARN, and their default database. */
   const clusters = new Map<string, Pick<DatabaseTarget, 'host' | 'port' | 'database'>>();
+  /** Addresses for clients that sign in with IAM tokens, by environment, as libpq's URLs. */
+  const databases = new Map<string, string>();
   /** By ARN. */
   const functions = new Map<string, StackFunction>();
   const findFunction = (nameOrArn: string) =>
@@ -62,6 +64,7 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
     keys,
     secrets,
     clusters,
+    databases,
     functions: {
       all: () => [...functions.values()],
       add: (added: StackFunction) => void functions.set(added.arn, added),

@@ -1,6 +1,7 @@
 import schema from './0001-schema.sql';
 import webhookLimitAndEvents from './0002-webhook-limit-and-events.sql';
 import probe from './0003-probe.sql';
+import directory from './0006-directory.sql';
 
 /**
  * A forward-only schema migration. Once landed on main, its text never changes: a later file amends it. The Data API
@@ -17,4 +18,5 @@ export const migrations: readonly Migration[] = [
   { name: '0001-schema', text: schema },
   { name: '0002-webhook-limit-and-events', text: webhookLimitAndEvents },
   { name: '0003-probe', text: probe },
+  { name: '0006-directory', text: directory },
 ];

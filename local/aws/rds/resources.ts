@@ -1,24 +1,25 @@
 import { rmSync } from 'node:fs';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
-import { arn, resourceHash } from '../../assembly/manifest';
+import { arn, resourceHash, type Stack } from '../../assembly/manifest';
 import type { Postgres } from '../../postgres/postgres';
 import type { Cleanup } from '../../shared/cleanup';
 import type { Logs } from '../../shared/logs';
 import type { EnvironmentFolder } from '../../state/paths';
 import type { Permissions } from '../iam/permissions';
-import type { LocalResource, ResourceRequest, ResourceTypes, StackIdentity } from '../resource';
+import type { LocalResource, ResourceRequest, ResourceTypes } from '../resource';
 import type { LocalCertificate } from './certificate';
 import type { DatabaseTarget } from './data-api-service';
 import { startDatabaseEndpoint } from './endpoint';
 
 interface Context {
-  readonly stack: StackIdentity;
+  readonly stack: Pick<Stack, 'name' | 'environment' | 'region'>;
   readonly folder: Pick<EnvironmentFolder, 'customResourcesFile' | 'messagesFile'>;
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
   readonly services: {
     /** By ARN. */
     readonly clusters: Map<string, Pick<DatabaseTarget, 'host' | 'port' | 'database'>>;
+    readonly databases: Map<string, string>;
   };
   readonly permissions: Pick<Permissions, 'authorize' | 'findAccessKey'>;
   readonly logs: Pick<Logs, 'write'>;
@@ -63,6 +64,10 @@ async function createCluster(
     });
     cleanup.add(() => started.close());
     endpoint = started;
+    const address = `${started.host}:${started.port}/${defaultDatabase}`;
+    const certificate = encodeURIComponent(context.certificate.certFile);
+    const url = `postgresql://${address}?sslmode=verify-full&sslrootcert=${certificate}`;
+    services.databases.set(stack.environment, url);
   }
   return {
     ref: identifier,

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { LOCAL_ACCOUNT_ID } from '../../assembly/manifest';
 import { AwsError, requireAllowed, requiredText, serveOperations } from '../aws-server';
 import { type Authorize, allowEverything } from '../iam/permissions';
 
@@ -11,7 +13,7 @@ export interface Secret {
 
 export type SecretsManager = ReturnType<typeof createSecretsManager>;
 
-/** A minimal Secrets Manager: GetSecretValue by name or ARN; one version per secret. */
+/** A minimal Secrets Manager: GetSecretValue by name or ARN, CreateSecret in memory; one version per secret. */
 export function createSecretsManager(authorize: Authorize = allowEverything) {
   const secrets = new Map<string, Secret>();
 
@@ -41,6 +43,18 @@ export function createSecretsManager(authorize: Authorize = allowEverything) {
         }
         requireAllowed(authorizeRead(accessKeyId, found.arn));
         return { ARN: found.arn, Name: found.name, SecretString: found.value };
+      },
+      /** For services beside the stacks, which sign in to the database as roles of their own. */
+      CreateSecret(input, accessKeyId) {
+        const [name, value] = [requiredText(input, 'Name'), requiredText(input, 'SecretString')];
+        const prefix = `arn:aws:secretsmanager:local:${LOCAL_ACCOUNT_ID}:secret:${name}-`;
+        requireAllowed(authorize({ accessKeyId, action: 'secretsmanager:CreateSecret', resource: prefix }));
+        if ([...secrets.values()].some((each) => each.name === name)) {
+          throw new AwsError('ResourceExistsException', `A secret with the name ${name} already exists.`);
+        }
+        const arn = `${prefix}${randomBytes(3).toString('hex')}`;
+        secrets.set(arn, { arn, name, value });
+        return { ARN: arn, Name: name };
       },
     }),
     authorizeRead,
