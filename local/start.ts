@@ -113,7 +113,10 @@ async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
   const outputs = Object.fromEntries(environments.map((each) => [each.stack.name, each.outputs]));
   cleanup.nested().add(removeAddresses);
   const writeAddresses = () => {
-    const databases = Array.from(services.databases, ([environment, url]) => [`database-${environment}`, url]);
+    const databases = Array.from(services.databases, ([environment, url]) => [
+      `database-${environment}`,
+      url,
+    ]);
     const others = { ...Object.fromEntries(databases), 'webhook-receiver': receiverUrl(ports) };
     writeJson(state.endpointsFile, { ...services.endpoints, ...others });
     writeJson(state.outputsFile, outputs);

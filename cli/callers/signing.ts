@@ -1,9 +1,11 @@
-import { createPublicKey, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import type { GetPublicKeyCommandInput, SignCommandInput } from '@aws-sdk/client-kms';
 import type { OutputName } from '../../domain/outputs';
-import { accessToken, bodyHash, thumbprint, userAction } from '../../domain/tokens';
+import { accessToken, bodyHash, userAction } from '../../domain/tokens';
 import { ask } from '../shell/aws';
 import { runOperation } from '../shell/operations';
 import type { Target } from '../shell/target';
+import { signJwt } from './sign-jwt';
 
 /** The caller's claims in a token. */
 export interface CallerClaims {
@@ -46,44 +48,22 @@ export function signUserAction(
   return sign(target, 'UserActionSigningKeyArn', userAction, claims, 300);
 }
 
-/** Signs claims with ES256; the private key never leaves KMS. Needs `kms:GetPublicKey`, `kms:Sign`. */
+/** Signs claims that begin now and end after a lifetime, in seconds. */
 async function sign(
   target: Target,
   key: OutputName,
-  { type: typ, audience }: { readonly type: string; readonly audience: string },
+  { type, audience }: typeof accessToken | typeof userAction,
   own: { readonly iat: number; readonly [claim: string]: unknown },
   lifetime: number,
 ) {
   const { KMS } = await import('@aws-sdk/client-kms');
   const client = new KMS(target.clientSettings('kms'));
-  const KeyId = target.output(key);
-  const { PublicKey } = await ask(client, 'getPublicKey', { KeyId });
-  const der = Buffer.from(PublicKey ?? []);
-  const jwk = createPublicKey({ key: der, format: 'der', type: 'spki' }).export({ format: 'jwk' });
+  const kms = {
+    getPublicKey: (input: GetPublicKeyCommandInput) => ask(client, 'getPublicKey', input),
+    sign: (input: SignCommandInput) => ask(client, 'sign', input),
+  } as Parameters<typeof signJwt>[0];
   const exp = own.iat + lifetime;
-  const header = { alg: 'ES256', kid: thumbprint(jwk), typ };
   const claims = { iss: target.environment.tokenIssuer, aud: audience, ...own, exp };
-  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
-  const content = `${encode(header)}.${encode(claims)}`;
-  const { Signature = new Uint8Array() } = await ask(client, 'sign', {
-    KeyId,
-    Message: Buffer.from(content),
-    MessageType: 'RAW',
-    SigningAlgorithm: 'ECDSA_SHA_256',
-  });
-  const token = `${content}.${joseSignature(Signature).toString('base64url')}`;
+  const token = await signJwt(kms, target.output(key), type, claims);
   return { token, expiresAt: new Date(exp * 1_000).toISOString() };
 }
-
-/**
- * Converts a P-256 signature from DER (RFC 3279, section 2.2.3: what `kms:Sign` returns) to the 64 bytes `r || s`
- * of JOSE (RFC 7518, section 3.4).
- */
-export function joseSignature(der: Uint8Array): Buffer {
-  // SEQUENCE, its length; INTEGER, its length, r; INTEGER, its length, s. All lengths are below 128: one byte each.
-  const endOfR = 4 + (der[3] ?? 0);
-  return Buffer.concat([coordinate(der.subarray(4, endOfR)), coordinate(der.subarray(endOfR + 2))]);
-}
-
-/** DER puts a zero byte before an integer whose first bit is set, and omits other leading zeros; JOSE pads to 32. */
-const coordinate = (integer: Uint8Array) => Buffer.concat([Buffer.alloc(32), integer]).subarray(-32);

@@ -3,17 +3,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { secretText, sign } from '../../domain/signature';
 import { projectRoot } from '../architecture/sources';
+import { codeUnder } from '../support/documents';
 
 /** Headers of a request. */
 export type Sent = Readonly<Record<string, string>>;
 
 export const page = readFileSync(join(projectRoot, 'docs/receivers.md'), 'utf8');
 
-/** The one block of code under a heading of the third level. */
-export function snippet(heading: string): string {
-  const [, section = ''] = page.split(`\n### ${heading}\n`);
-  return /^```(?:typescript|python|go|sh)\n([\s\S]*?)^```$/m.exec(section)?.[1] as string;
-}
+/** The one block of code under a heading. */
+export const snippet = (heading: string): string => codeUnder('docs/receivers.md', heading)[0] as string;
 
 const [key, other] = [randomBytes(32), randomBytes(32)];
 export const secret = secretText(key);

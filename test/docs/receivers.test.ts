@@ -7,6 +7,7 @@ import { transformSync } from 'esbuild';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { retrySchedule } from '../../domain/delivery';
 import { projectRoot } from '../architecture/sources';
+import { load } from '../support/documents';
 import { startHttpServer } from '../support/http-server';
 import { openApi } from '../support/openapi';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -19,11 +20,7 @@ const folder = temporaryFolder();
 
 const asCommonJs = (code: string) => transformSync(code, { loader: 'ts', format: 'cjs' }).code;
 
-const verify = (() => {
-  const module = { exports: {} as { verify: Verify } };
-  new Function('require', 'module', asCommonJs(snippet('TypeScript (Node.js)')))(require, module);
-  return module.exports.verify;
-})();
+const { verify } = load<{ verify: Verify }>(snippet('TypeScript (Node.js)'));
 
 /** The test vector of the page. */
 const vector = (() => {

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KMSClient, SignCommand } from '@aws-sdk/client-kms';
-import { joseSignature } from '../../cli/callers/signing';
+import { joseSignature } from '../../cli/callers/sign-jwt';
 import { localClient } from './aws-client';
 import type { LocalEnvironment } from './local-environment';
 import { expectDocumented } from './openapi';

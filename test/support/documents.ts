@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { transformSync } from 'esbuild';
 import { projectRoot } from '../architecture/sources';
 
 /** A document of the project: its path from the root, and its Markdown. */
@@ -13,6 +14,23 @@ export function readDocuments(): readonly Document[] {
   const paths = ['CHANGELOG.md', 'CONTRIBUTING.md', 'README.md', 'SECURITY.md'];
   paths.push(...inFolder.filter((path) => path.endsWith('.md')).map((path) => join('docs', path)));
   return paths.map((path) => ({ path, text: readFileSync(join(projectRoot, path), 'utf8') }));
+}
+
+/** The blocks of code under a heading, up to the next heading. @param path from the root */
+export function codeUnder(path: string, heading: string): readonly string[] {
+  const page = `\n${readFileSync(join(projectRoot, path), 'utf8')}`;
+  const [, rest = ''] = page.split(new RegExp(`\\n#+ ${heading.replace(/[()]/g, '\\$&')}\\n`));
+  // Comments of shell and Python begin like headings.
+  const blocks = Array.from(rest.matchAll(/^#+ |^```\w+\n([\s\S]*?)^```$/gm), ([, code]) => code);
+  return blocks.slice(0, [...blocks, undefined].indexOf(undefined)) as string[];
+}
+
+/** The exports of TypeScript from a document. */
+export function load<Exports>(code: string): Exports {
+  const module = { exports: {} as Exports };
+  const { code: text } = transformSync(code, { loader: 'ts', format: 'cjs' });
+  new Function('require', 'module', 'exports', text)(require, module, module.exports);
+  return module.exports;
 }
 
 /** Headings as link anchors, and custom ones: https://docs.github.com/en/get-started/writing-on-github, "Section links". */

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { GetPublicKeyCommand } from '@aws-sdk/client-kms';
-import { joseSignature } from '../../../cli/callers/signing';
+import { joseSignature } from '../../../cli/callers/sign-jwt';
 import { createAccessTokenVerifier } from '../../../lambda/authorize-request/handler';
 import { toJwk } from '../../../lambda/export-jwks/handler';
 import { createUserActionVerifier } from '../../../lambda/shared/user-action';

@@ -1,4 +1,5 @@
 import { type DatabaseRole, databaseRoles } from '../../../lambda/database/variables';
+import { codeUnder, readDocuments } from '../../support/documents';
 import { useMigratedDatabase } from '../../support/region-database';
 
 const region = useMigratedDatabase();
@@ -122,8 +123,15 @@ it('every function with the rights of the owner has a fixed search path, with te
   expect(found).toEqual([{ settings: '{"search_path=pg_catalog, public, pg_temp"}' }]);
 });
 
+/** What docs/integrating.md grants to the service's other parts. */
+const documented: readonly (readonly [table: string, columns: string, privileges: string])[] = (() => {
+  const page = readDocuments().find(({ path }) => path === 'docs/integrating.md')?.text ?? '';
+  const rows = page.matchAll(/^\| `(\w+)` \| (.*) \| `(DELETE.*)` \|$/gm);
+  return Array.from(rows, ([, table = '', columns = '', held = '']) => [table, columns, held]);
+})();
+
 /** Every privilege, by table; the columns in brackets, unless it covers all. */
-const privileges: Readonly<Record<DatabaseRole, object>> = {
+const privileges: Readonly<Record<DatabaseRole | 'directory', object>> = {
   delete_user_group: {
     audit_records: 'INSERT, SELECT (outcome user_action_id)',
     identities: 'SELECT',
@@ -162,9 +170,10 @@ const privileges: Readonly<Record<DatabaseRole, object>> = {
     webhook_events: 'DELETE, SELECT (event_id organization_id accepted_at)',
   },
   probe_webhooks: {},
+  directory: Object.fromEntries(documented.map(([table, , held]) => [table, held])),
 };
 
-describe.each(databaseRoles)('the role %s', (role) => {
+describe.each([...databaseRoles, 'directory'] as const)('the role %s', (role) => {
   it('has exactly the privileges on tables that its statements need', async () => {
     const held = await region.query`
       select relname::text, string_agg(privilege || case
@@ -185,7 +194,7 @@ describe.each(databaseRoles)('the role %s', (role) => {
   });
 
   it('may execute only its own functions, has no other power or role, owns and creates nothing', async () => {
-    const functions: Partial<Record<DatabaseRole, string>> = {
+    const functions: Partial<Record<typeof role, string>> = {
       run_operation: 'remove_ephemeral_organizations, with the rights of the owner',
       delete_user_group: 'delete_user_group',
       probe_webhooks: 'ensure_probe, with the rights of the owner',
@@ -203,5 +212,93 @@ describe.each(databaseRoles)('the role %s', (role) => {
         ) as executable
       from pg_roles where rolname = ${role}`;
     expect(found).toEqual([{ powerful: false, executable: functions[role] ?? null }]);
+  });
+});
+
+describe('a role of its own, granted directory as docs/integrating.md says,', () => {
+  const service = 'accounts' as DatabaseRole;
+  beforeAll(async () => {
+    for (const statement of codeUnder('docs/integrating.md', 'Sign in')[0]?.split(';').slice(0, -1) ?? [])
+      await region.owner.execute({ text: [statement], values: [] });
+    await region.query`alter role accounts password 'only-for-this-test'`;
+  });
+  afterAll(async () => {
+    await region.query`drop owned by accounts`;
+    await region.query`drop role accounts`;
+  });
+  const run = (text: string) => region.as(service).execute({ text: [text], values: [] });
+
+  it('adds, changes and removes rows of every table that the page lists, by the columns that it lists', async () => {
+    const organization = id('or', 7);
+    const rows: Readonly<Record<string, Row>> = {
+      organizations: { organization_id: organization },
+      identities: { identity_id: id('us', 7), organization_id: organization, kind: 'EndUser', active: true },
+      user_groups: { user_group_id: id('ug', 7), organization_id: organization, name: 'Approvers' },
+      user_group_members: {
+        organization_id: organization,
+        user_group_id: id('ug', 7),
+        identity_id: id('us', 7),
+      },
+      permissions: {
+        permission_id: id('pm', 7),
+        organization_id: organization,
+        name: 'All',
+        operations: '{}',
+      },
+      permission_assignments: {
+        ...{ assignment_id: id('as', 7), organization_id: organization, permission_id: id('pm', 7) },
+        user_group_id: id('ug', 7),
+      },
+    };
+    expect(documented.map(([table]) => table)).toEqual(Object.keys(rows));
+    for (const [table, columns] of documented) {
+      const row = { ...rows[table], created_at: now };
+      const named = columns.match(/\w+(?=`)/g) ?? [];
+      expect(named).toEqual(expect.arrayContaining(Object.keys(row)));
+      await run(`insert into ${table} (${Object.keys(row)}) values ('${Object.values(row).join("', '")}')`);
+      await run(`update ${table} set created_at = now() where organization_id = '${organization}'`);
+      const read = await run(`select concat(${named}) as row from ${table} where organization_id = '${organization}'`);
+      expect(read).toMatchObject({ ok: true, value: [{}] });
+    }
+    for (const [table] of [...documented].reverse())
+      await run(`delete from ${table} where organization_id = '${organization}'`);
+  });
+
+  it('is refused everything else: other tables and columns, functions, and new objects', async () => {
+    const tables = await region.query`
+      select relname::text as table, attname::text as column from pg_class join pg_attribute on attrelid = pg_class.oid
+      where relnamespace = 'public'::regnamespace and relkind = 'r' and attnum = 2`;
+    const others = tables.filter(({ table }) => !documented.some(([known]) => known === table));
+    expect(others.length).toBeGreaterThan(4);
+    const functions = await region.query`
+      select oid::regprocedure::text as signature from pg_proc where pronamespace = 'public'::regnamespace`;
+    const statements = [
+      ...others.flatMap(({ table, column }) => [
+        `select from ${table}`,
+        `insert into ${table} default values`,
+        `update ${table} set ${column} = ${column}`,
+        `delete from ${table}`,
+      ]),
+      ...tables.flatMap(({ table }) => [
+        `truncate ${table}`,
+        `create trigger t after insert on ${table} execute function x()`,
+      ]),
+      ...functions.map(
+        ({ signature }) => `select ${String(signature).replace(/(?<=[(,])(?=\w)/g, 'null::')}`,
+      ),
+      "insert into organizations (organization_id, ephemeral) values ('or-1', true)",
+      'update organizations set ephemeral = true',
+      'update organizations set organization_id = null',
+      'create table own ()',
+      'create temporary table own ()',
+      'create role another',
+    ];
+    const results = statements.map((statement) =>
+      run(statement).then(
+        () => `${statement}: done`,
+        ({ sqlState, message }) => `${sqlState === '42501' ? 'refused' : `${statement}: ${message}`}`,
+      ),
+    );
+    expect(new Set(await Promise.all(results))).toEqual(new Set(['refused']));
   });
 });

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { KMS } from '@aws-sdk/client-kms';
+import { RDSDataClient } from '@aws-sdk/client-rds-data';
+import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import type { Pool } from 'pg';
+import type { signJwt } from '../../cli/callers/sign-jwt';
+import { newId } from '../../domain/ids';
+import { deletion, sendPatiently } from '../support/api';
+import { localClient } from '../support/aws-client';
+import { codeUnder, load } from '../support/documents';
+import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
+import type { Organization } from '../support/organization';
+import { openLocalDatabase } from '../support/postgres';
+import { withDataApi, withDirectAccess } from '../support/rows';
+
+const [integrating, tokens] = ['docs/integrating.md', 'docs/tokens.md'] as const;
+let local: LocalEnvironment;
+beforeAll(async () => {
+  local = await localEnvironment();
+});
+const clientOf = (service: string) => localClient(local.endpoints[service] ?? '');
+const secret = { username: 'accounts', password: 'only-for-this-test' };
+
+/** As the database's owner, who is no superuser, makes the role. */
+async function makeRole(environment: string, ...more: readonly string[]) {
+  const { client, close } = await openLocalDatabase(local.stateDirectory, environment);
+  await client.query(`drop role if exists accounts; set role wallet_owner`);
+  for (const sql of [codeUnder(integrating, 'Sign in')[0] ?? '', ...more]) await client.query(sql);
+  await close();
+}
+
+it('the code for the Data API writes and reads a row as a role of its own, and reaches no webhooks', async () => {
+  type Execute = (client: RDSDataClient, where: object, sql: string, parameters: object) => Promise<unknown>;
+  const { execute } = load<{ execute: Execute }>(codeUnder(integrating, 'With the Data API')[0] ?? '');
+  const { name } = withDataApi;
+  await makeRole(name, `alter role accounts password '${secret.password}'`);
+  const SecretString = JSON.stringify(secret);
+  const secrets = new SecretsManagerClient(clientOf('secretsmanager'));
+  const created = await secrets.send(new CreateSecretCommand({ Name: newId('as'), SecretString }));
+  const database = { clusterArn: local.outputs(name).DatabaseClusterArn, secretArn: created.ARN };
+  const client = new RDSDataClient(clientOf('rds-data'));
+  const run = (sql: string, parameters: object = {}) => execute(client, database, sql, parameters);
+  const id = newId('or');
+  await run('insert into organizations (organization_id) values (:id)', { id });
+  const read = run('select organization_id from organizations where organization_id = :id', { id });
+  expect(await read).toEqual([[{ stringValue: id }]]);
+  await expect(run('select url from webhooks')).rejects.toThrow('permission denied for table webhooks');
+});
+
+it('the code for IAM does the same with direct access', async () => {
+  const { connect } = load<{ connect(location: object, ca: string): Pool }>(
+    codeUnder(integrating, 'With IAM')[0] ?? '',
+  );
+  const { name, region } = withDirectAccess;
+  await makeRole(name, 'grant rds_iam to accounts');
+  const url = new URL(local.endpoints[`database-${name}`] ?? '');
+  const ca = readFileSync(url.searchParams.get('sslrootcert') ?? '', 'utf8');
+  const { credentials } = clientOf('kms');
+  const { hostname, port } = url;
+  const pool = connect({ hostname, port: Number(port), region, username: 'accounts', credentials }, ca);
+  try {
+    const id = newId('or');
+    await pool.query('insert into organizations (organization_id) values ($1)', [id]);
+    const { rowCount } = await pool.query('select from organizations where organization_id = $1', [id]);
+    expect(rowCount).toBe(1);
+    await expect(pool.query('select url from webhooks')).rejects.toThrow(
+      'permission denied for table webhooks',
+    );
+  } finally {
+    await pool.end();
+  }
+});
+
+it.each([withDataApi, withDirectAccess])('tokens of the code delete a group in $name', async (row) => {
+  const { name, tokenIssuer } = row;
+  const code = codeUnder(tokens, 'TypeScript')[0] ?? '';
+  expect(readFileSync('cli/callers/sign-jwt.ts', 'utf8')).toBe(code);
+  const sign = load<{ signJwt: typeof signJwt }>(code).signJwt;
+  type Claims = Readonly<Record<'accessToken' | 'userAction', object>>;
+  const { deletionClaims } = load<{ deletionClaims(iss: string, caller: object, group: string): Claims }>(
+    codeUnder(tokens, 'A deletion')[0] ?? '',
+  );
+  const organization = await local.walletJson<Organization>(name, 'seed');
+  const { callerId: sub, organizationId: org, userGroupId } = organization;
+  const claims = deletionClaims(tokenIssuer, { sub, org, kind: 'CustomerEmployee' }, userGroupId);
+  const { ApiBaseUrl = '', TokenSigningKeyArn = '', UserActionSigningKeyArn = '' } = local.outputs(name);
+  const kms = new KMS(clientOf('kms'));
+  const accessToken = await sign(kms, TokenSigningKeyArn, 'JWT', claims.accessToken);
+  const userAction = await sign(kms, UserActionSigningKeyArn, 'user-action+jwt', claims.userAction);
+  const answer = await sendPatiently(ApiBaseUrl, deletion(organization, accessToken, userAction));
+  expect(answer).toMatchObject({ status: 200, text: '{}' });
+});
