@@ -1,22 +1,26 @@
-/** A string or name of a JSON text, with the colon after a name. */
-const strings = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}]/g;
+/** A string or name of a JSON text, with the colon after a name; what opens and closes an object or a list. */
+const tokens = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g;
+
+/** Levels of objects and lists: 100 within the outermost. Some parsers fail at a thousand. */
+const maxDepth = 101;
 
 interface Ambiguity {
-  readonly kind: 'duplicate names' | 'an unpaired surrogate';
-  /** The name or string. */
-  readonly text: string;
+  readonly kind: 'duplicate names' | 'an unpaired surrogate' | 'more than 100 levels of objects and lists';
+  /** The name or string, if it is about one. */
+  readonly text?: string;
 }
 
 /**
- * What parsers of a JSON text disagree on: duplicate names in an object (RFC 8259 section 4), or a string or name with an
- * unpaired surrogate, which some reject (https://www.rfc-editor.org/rfc/rfc7493#section-2.1).
+ * What parsers of a JSON text disagree on: duplicate names in an object (RFC 8259 section 4), a string or name with an
+ * unpaired surrogate, which some reject (https://www.rfc-editor.org/rfc/rfc7493#section-2.1), or too many levels (RFC 8259
+ * section 9 lets parsers limit them).
  */
 export function findAmbiguity(json: string): Ambiguity | undefined {
   const open: Set<string>[] = [];
-  for (const [token, colon = ''] of json.matchAll(strings)) {
-    if (token === '{') {
-      open.push(new Set());
-    } else if (token === '}') {
+  for (const [token, colon = ''] of json.matchAll(tokens)) {
+    if (token === '{' || token === '[') {
+      if (open.push(new Set()) > maxDepth) return { kind: 'more than 100 levels of objects and lists' };
+    } else if (token === '}' || token === ']') {
       open.pop();
     } else {
       const text = JSON.parse(token.slice(0, token.length - colon.length)) as string;

@@ -48,5 +48,6 @@ function json(text: string): string {
   const ambiguity = findAmbiguity(text);
   if (!ambiguity) return text.trim();
   const { kind, text: found } = ambiguity;
-  throw new InvalidArgumentError(`Parsers disagree on ${kind}: ${JSON.stringify(found)}.`);
+  const where = found === undefined ? '' : `: ${JSON.stringify(found)}`;
+  throw new InvalidArgumentError(`Parsers disagree on ${kind}${where}.`);
 }

@@ -22,14 +22,18 @@ it('refuses an unknown field, which would be signed too', () => {
 });
 
 const other = '"or-aaaaa-bbbbb-dddddddddddddddd"';
-const deep = `${'['.repeat(20_000)}"\\ude00"${']'.repeat(20_000)}`;
+/** Lists and objects, this many levels in all. */
+const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`;
 it.each([
   ['a pair of surrogates', 'nothing ambiguous', String.raw`"\ud83d\ude00"`],
   ['an escaped backslash', 'nothing ambiguous', String.raw`"\\ud83d"`],
   ['escapes in a name', 'nothing ambiguous', String.raw`{"\"\ud83d\ude00":"\\"}`],
   ['a name in several objects', 'nothing ambiguous', '[{"b":{"a":1},"a":2},{"a":3}]'],
   ['a lone surrogate', 'an unpaired surrogate', String.raw`"\ud83d"`],
-  ['one 20,000 lists deep', 'an unpaired surrogate', deep],
+  ['100 levels', 'nothing ambiguous', nested(100)],
+  ['99 levels twice, and a text of brackets', 'nothing ambiguous', `[${nested(98)},${nested(98)},"[[{{"]`],
+  ['101 levels', 'more than 100 levels of objects and lists', `[${nested(100)}]`],
+  ['8,000 levels', 'more than 100 levels of objects and lists', nested(8_000)],
   ['one in a name', 'an unpaired surrogate', String.raw`{"a":{"\ud83d":1}}`],
   ['one after an escaped backslash', 'an unpaired surrogate', String.raw`"\\\ud83d"`],
   ['one before duplicate names', 'an unpaired surrogate', String.raw`{"a":"\ud83d","a":1}`],

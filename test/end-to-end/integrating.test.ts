@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { KMS } from '@aws-sdk/client-kms';
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SQS } from '@aws-sdk/client-sqs';
 import type { Pool } from 'pg';
 import type { signJwt } from '../../cli/callers/sign-jwt';
 import { newId } from '../../domain/ids';
@@ -12,6 +13,7 @@ import { type LocalEnvironment, localEnvironment } from '../support/local-enviro
 import type { Organization } from '../support/organization';
 import { openLocalDatabase } from '../support/postgres';
 import { withDataApi, withDirectAccess } from '../support/rows';
+import { startWebhookReceiver } from '../support/webhook-receiver';
 
 const [integrating, tokens] = ['docs/integrating.md', 'docs/tokens.md'] as const;
 let local: LocalEnvironment;
@@ -89,4 +91,27 @@ it.each([withDataApi, withDirectAccess])('tokens of the code delete a group in $
   const userAction = await sign(kms, UserActionSigningKeyArn, 'user-action+jwt', claims.userAction);
   const answer = await sendPatiently(ApiBaseUrl, deletion(organization, accessToken, userAction));
   expect(answer).toMatchObject({ status: 200, text: '{}' });
+});
+
+it('the code for producers sends events, and returns those that the queue refuses', async () => {
+  type Send = (sqs: SQS, url: string, events: readonly object[]) => Promise<object[]>;
+  const { sendEvents } = load<{ sendEvents: Send }>(codeUnder('docs/events.md', 'Send it')[0] ?? '');
+  const receiver = await startWebhookReceiver();
+  try {
+    const { organizationId } = await local.walletJson<Organization>(withDataApi.name, 'seed');
+    const url = receiver.url(organizationId);
+    await local.wallet(withDataApi.name, 'webhook', 'add', '--organization', organizationId, '--url', url);
+    const events = ['one', 'two'].map((id) => ({
+      ...{ id: `${organizationId}_${id}`, organizationId, kind: 'wallet.created' },
+      ...{ date: new Date().toISOString(), data: { id } },
+    }));
+    const invalid = { organizationId, data: '\ufffe' };
+    const queue = local.outputs(withDataApi.name).WebhookEventsQueueUrl ?? '';
+    const rejected = await sendEvents(new SQS(clientOf('sqs')), queue, [...events, invalid]);
+    expect(rejected).toEqual([{ event: invalid, isInvalid: true }]);
+    const received = await receiver.received(organizationId, 2);
+    expect(received.map(({ body }) => body).sort()).toEqual(events.map((event) => JSON.stringify(event)));
+  } finally {
+    await receiver.stop();
+  }
 });

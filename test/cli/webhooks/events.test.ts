@@ -23,6 +23,7 @@ describe('send-event', () => {
 
   it.each([
     ['too long', '--data', `"${'x'.repeat(65_536)}"`, /error: The event has \d+ bytes/],
+    ['too deep', '--data', '['.repeat(102) + ']'.repeat(102), /Parsers disagree on more than 100 levels of/],
     ['with duplicate names', '--data', '{"a":{"b":1,"b":2}}', /Parsers disagree on duplicate names: "b"\./],
     ['of a reserved kind', '--kind', 'webhook.disabled', /are reserved/],
   ])('refuses an event %s, as the fan-out would', async (_, option, value, message) => {

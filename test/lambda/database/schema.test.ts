@@ -257,7 +257,9 @@ describe('a role of its own, granted directory as docs/integrating.md says,', ()
       expect(named).toEqual(expect.arrayContaining(Object.keys(row)));
       await run(`insert into ${table} (${Object.keys(row)}) values ('${Object.values(row).join("', '")}')`);
       await run(`update ${table} set created_at = now() where organization_id = '${organization}'`);
-      const read = await run(`select concat(${named}) as row from ${table} where organization_id = '${organization}'`);
+      const read = await run(
+        `select concat(${named}) as row from ${table} where organization_id = '${organization}'`,
+      );
       expect(read).toMatchObject({ ok: true, value: [{}] });
     }
     for (const [table] of [...documented].reverse())
