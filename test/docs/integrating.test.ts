@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Stack } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { boundariesOf, findingsIn } from '../../lib/checks/residency/plugin';
+import type { ResidencyBoundary } from '../../lib/checks/residency/template';
+import { projectRoot } from '../architecture/sources';
+import { codeUnder, load } from '../support/documents';
+import { first, withDirectAccess } from '../support/rows';
+import { stackOf, withApp } from '../support/stacks';
+import { temporaryFolder } from '../support/temporary-folder';
+
+const folder = temporaryFolder();
+
+const snippets = [
+  ...['With the Data API', 'With IAM'].flatMap((heading) => codeUnder('docs/integrating.md', heading)),
+  ...['TypeScript', 'A deletion'].flatMap((heading) => codeUnder('docs/tokens.md', heading)),
+  ...codeUnder('docs/events.md', 'Send it'),
+];
+
+it('all TypeScript of the pages compiles in a strict project', () => {
+  expect(snippets).toHaveLength(6);
+  symlinkSync(join(projectRoot, 'node_modules'), join(folder(), 'node_modules'));
+  const files = snippets.map((code, index) => {
+    writeFileSync(join(folder(), `${index}.ts`), code);
+    return `${index}.ts`;
+  });
+  const options = '--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --noEmit --skipLibCheck';
+  const args = [...files, ...options.split(' '), '--module', 'preserve', '--types', 'node'];
+  const tsc = join(projectRoot, 'node_modules/.bin/tsc');
+  const { stdout, status } = spawnSync(tsc, args, { cwd: folder(), encoding: 'utf8' });
+  expect([stdout, status]).toEqual(['', 0]);
+});
+
+it('the security group of integrating.md reaches the database alone, and passes the residency rules', () => {
+  const props = { vpcId: 'vpc-1', databaseSecurityGroupId: 'sg-1' };
+  type Clients = new (scope: Construct, id: string, own: typeof props) => Construct;
+  const { DatabaseClients } = load<{ DatabaseClients: Clients }>(snippets[2] ?? '');
+  const Resources = withApp((app) => {
+    const stack = new Stack(app, 'Own');
+    new DatabaseClients(stack, 'Clients', props);
+    return app.synth().getStackByName('Own').template.Resources;
+  });
+  const postgres = { IpProtocol: 'tcp', FromPort: 5432, ToPort: 5432 };
+  const [[clients, group], [, ingress]] = Object.entries(Resources) as [string, object][] as [
+    [string, object],
+    [string, object],
+  ];
+  const SecurityGroupEgress = [{ ...postgres, DestinationSecurityGroupId: 'sg-1' }];
+  expect(group).toMatchObject({ Properties: { VpcId: 'vpc-1', SecurityGroupEgress } });
+  const SourceSecurityGroupId = { 'Fn::GetAtt': [clients, 'GroupId'] };
+  expect(ingress).toMatchObject({ Properties: { ...postgres, GroupId: 'sg-1', SourceSecurityGroupId } });
+  const { json } = stackOf(withDirectAccess);
+  const [boundary] = boundariesOf([withDirectAccess]) as [ResidencyBoundary];
+  expect(findingsIn({ ...json, Resources: { ...json.Resources, ...Resources } }, boundary)).toEqual([]);
+});
+
+it('operating.md has the limits of webhooks, firewall and throttle as they are', () => {
+  const rows = readFileSync(join(projectRoot, 'docs/operating.md'), 'utf8').matchAll(
+    /^\| (.*) \| (.*) \| .* \|$/gm,
+  );
+  const limits = new Map(Array.from(rows, ([, limit = '', value = '']) => [limit, value]));
+  const migration = readFileSync(
+    join(projectRoot, 'lambda/database/migrations/0002-webhook-limit-and-events.sql'),
+  );
+  const webhooks = limits.get('enabled webhooks of an organization');
+  expect(String(migration)).toContain(`>= ${webhooks} then`);
+  const rules = stackOf(withDirectAccess).only('AWS::WAFv2::WebACL').Properties.Rules;
+  const rate = rules.find(({ Name }: { Name: string }) => Name === 'RequestsPerAddress').Statement
+    .RateBasedStatement;
+  expect(limits.get('requests from one address in five minutes, to API and dashboard')).toBe(
+    `${rate.Limit.toLocaleString('en')}, then 403 \`request_blocked\``,
+  );
+  const { requestsPerSecond, burst } = first.throttle;
+  expect(limits.get('requests a second to the API; burst')).toContain(`${requestsPerSecond}; ${burst}`);
+});
