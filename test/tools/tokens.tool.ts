@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Cleanup } from '../../local/shared/cleanup';
+import { projectRoot, temporaryFolder } from '../runs/long-run';
+import { deletion, send } from '../support/api';
+import { codeUnder, load } from '../support/documents';
+import { startLocalCommand } from '../support/local-command';
+import { openLocalEnvironment } from '../support/local-environment';
+import type { Organization } from '../support/organization';
+import { withDataApi } from '../support/rows';
+import { python } from './python';
+
+jest.setTimeout(240_000);
+
+const cleanup = new Cleanup();
+afterAll(() => cleanup.run());
+
+it('tokens of the Python in tokens.md delete a group', async () => {
+  const { name, tokenIssuer, region } = withDataApi;
+  const state = await temporaryFolder(cleanup);
+  const started = startLocalCommand(
+    projectRoot,
+    '--environment',
+    name,
+    '--state',
+    state,
+    '--port-offset',
+    'any',
+  );
+  cleanup.add(() => {
+    started.process.kill('SIGTERM');
+    return started.ended();
+  });
+  await started.ready();
+  const local = openLocalEnvironment(state);
+  const organization = await local.walletJson<Organization>(name, 'seed');
+  const { callerId: sub, organizationId: org, userGroupId } = organization;
+  type Claims = Readonly<Record<'accessToken' | 'userAction', object>>;
+  const { deletionClaims } = load<{ deletionClaims(iss: string, caller: object, group: string): Claims }>(
+    codeUnder('docs/tokens.md', 'A deletion')[0] ?? '',
+  );
+  const claims = deletionClaims(tokenIssuer, { sub, org, kind: 'CustomerEmployee' }, userGroupId);
+  const { ApiBaseUrl = '', TokenSigningKeyArn, UserActionSigningKeyArn } = local.outputs(name);
+  const sign = async (keyId: string | undefined, typ: string, own: object) => {
+    const main = `
+import boto3, sys
+url, region, *arguments, claims = sys.argv[1:]
+kms = boto3.client("kms", region, endpoint_url=url, aws_access_key_id="local", aws_secret_access_key="local")
+print(sign_jwt(kms, *arguments, json.loads(claims)))`;
+    const code = (codeUnder('docs/tokens.md', 'Python')[0] ?? '') + main;
+    const args = ['-c', code, local.endpoints.kms ?? '', region, keyId ?? '', typ, JSON.stringify(own)];
+    const { stdout } = await promisify(execFile)(python('boto3'), args, { timeout: 60_000 });
+    return stdout.trim();
+  };
+  const accessToken = await sign(TokenSigningKeyArn, 'JWT', claims.accessToken);
+  const userAction = await sign(UserActionSigningKeyArn, 'user-action+jwt', claims.userAction);
+  const answer = await send(ApiBaseUrl, deletion(organization, accessToken, userAction));
+  expect(answer).toMatchObject({ status: 200, text: '{}' });
+});
