@@ -8,6 +8,7 @@ import { deployStack } from './aws/cloudformation/deployment';
 import { createResource } from './aws/cloudformation/resource-types';
 import { checkRules } from './aws/events/rules';
 import type { Permissions } from './aws/iam/permissions';
+import { adoptKeys } from './aws/kms/resources';
 import { startEventSources } from './aws/lambda/event-sources';
 import { failed, type Runtime } from './aws/lambda/instance';
 import type { LocalCertificate } from './aws/rds/certificate';
@@ -120,6 +121,7 @@ export async function startEnvironment(
       OTHER_DASHBOARDS: JSON.stringify(dashboards),
     },
   };
+  adoptKeys(stack.template, context);
   const { resources, outputs } = await deployStack(
     stack,
     (request) => {

@@ -4,12 +4,15 @@ import { readJson, writeJson } from '../../state/json';
 import { AwsError, type JsonObject, requireAllowed, requiredText, serveOperations } from '../aws-server';
 import { type Authorize, allowEverything } from '../iam/permissions';
 
-export interface NewKey {
+export interface KeyFile {
   readonly arn: string;
   /** Folder of the key's file. */
   readonly directory: string;
   /** Its file name. */
   readonly name: string;
+}
+
+export interface NewKey extends KeyFile {
   readonly keySpec: string;
   readonly keyUsage: string;
 }
@@ -36,14 +39,16 @@ export type Kms = ReturnType<typeof createKms>;
 
 /** A minimal KMS: GetPublicKey, Sign (ECDSA_SHA_256) and GenerateMac (HMAC_SHA_256), by key ARN or id. */
 export function createKms(authorize: Authorize = allowEverything) {
-  const keys = new Map<string, StoredKey>();
+  /** By ARN. One whose primary is not on this machine is made for its first use. */
+  const keys = new Map<string, (keyUsage: string) => StoredKey>();
 
   /** @throws AwsError if the key does not exist, or does not allow the caller or the operation */
   function find(input: JsonObject, accessKeyId: string, operation: string, usage: string) {
     const id = requiredText(input, 'KeyId');
-    const [arn, key] = [...keys].find(([arn]) => arn === id || arn.split('/').at(-1) === id) ?? [];
-    if (!arn || !key) throw new AwsError('NotFoundException', `Key '${id}' does not exist`);
+    const [arn, open] = [...keys].find(([arn]) => arn === id || arn.split('/').at(-1) === id) ?? [];
+    if (!arn || !open) throw new AwsError('NotFoundException', `Key '${id}' does not exist`);
     requireAllowed(authorize({ accessKeyId, action: `kms:${operation}`, resource: arn }));
+    const key = open(usage);
     if (key.keyUsage === usage) return { KeyId: arn, ...key };
     const message = `${arn} key usage is ${key.keyUsage} which is not valid for ${operation}.`;
     throw new AwsError('InvalidKeyUsageException', message);
@@ -76,12 +81,28 @@ export function createKms(authorize: Authorize = allowEverything) {
       if (usages[keySpec] !== keyUsage) {
         throw new Error(`${arn}: keys of ${keySpec} for ${keyUsage} are not supported on this machine`);
       }
-      const file = join(directory, `${name}.json`);
-      const key = readJson<StoredKey>(file) ?? { keySpec, keyUsage, material: generateMaterial(keySpec) };
-      writeJson(file, key);
-      keys.set(arn, key);
+      const key = provide({ arn, directory, name, keySpec, keyUsage });
+      keys.set(arn, () => key);
+    },
+    /** Opens another region's key, of the same material: the file that its primary has on this machine. */
+    share(file: KeyFile): void {
+      let key: StoredKey | undefined;
+      keys.set(file.arn, (keyUsage) => {
+        const [keySpec = ''] = Object.entries(usages).find(([, usage]) => usage === keyUsage) ?? [];
+        key ??= provide({ ...file, keySpec, keyUsage });
+        return key;
+      });
     },
   };
+}
+
+function provide({ directory, name, keySpec, keyUsage }: NewKey): StoredKey {
+  const file = join(directory, `${name}.json`);
+  const stored = readJson<StoredKey>(file);
+  if (stored) return stored;
+  const key = { keySpec, keyUsage, material: generateMaterial(keySpec) };
+  writeJson(file, key);
+  return key;
 }
 
 function generateMaterial(keySpec: string): string {

@@ -1,4 +1,4 @@
-import { arn, resourceHash } from '../../assembly/manifest';
+import { arn, LOCAL_ACCOUNT_ID, resourceHash, type Template } from '../../assembly/manifest';
 import type { EnvironmentFolder } from '../../state/paths';
 import type { Permissions } from '../iam/permissions';
 import type { LocalResource, ResourceRequest, ResourceTypes, StackIdentity } from '../resource';
@@ -8,16 +8,16 @@ interface Context {
   readonly stack: StackIdentity;
   readonly folder: Pick<EnvironmentFolder, 'keysDirectory'>;
   readonly permissions: Pick<Permissions, 'attachToResource'>;
-  readonly services: { readonly keys: Pick<Kms, 'create'> };
+  readonly services: { readonly keys: Pick<Kms, 'create' | 'share'> };
 }
 
 function createKey({ logicalId, properties }: ResourceRequest, context: Context): LocalResource {
   const { stack, folder, permissions, services } = context;
-  const { KeySpec = 'SYMMETRIC_DEFAULT', KeyUsage = 'ENCRYPT_DECRYPT', KeyPolicy } = properties;
-  const keyId = resourceHash(stack, logicalId).replace(
-    /^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/,
-    '$1-$2-4$3-8$4-$5',
-  );
+  const { KeySpec = 'SYMMETRIC_DEFAULT', KeyUsage = 'ENCRYPT_DECRYPT', KeyPolicy, MultiRegion } = properties;
+  const hash = resourceHash(stack, logicalId);
+  const keyId = MultiRegion
+    ? `mrk-${hash.slice(0, 32)}`
+    : hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
   const keyArn = arn(stack, 'kms', `key/${keyId}`);
   permissions.attachToResource(keyArn, KeyPolicy, logicalId);
   const { keysDirectory: directory } = folder;
@@ -25,6 +25,33 @@ function createKey({ logicalId, properties }: ResourceRequest, context: Context)
   return { ref: keyId, attributes: { Arn: keyArn, KeyId: keyId } };
 }
 
+/**
+ * With the id of the primary's ARN, and the material of the primary that the environment had under the same logical id: the
+ * primary on this machine has another id than the recorded one.
+ */
+function createReplica({ logicalId, properties }: ResourceRequest, context: Context): LocalResource {
+  const { stack, folder, permissions, services } = context;
+  const { KeyPolicy, PrimaryKeyArn } = properties;
+  const keyId: string = PrimaryKeyArn.split('/').at(-1);
+  const keyArn = arn(stack, 'kms', `key/${keyId}`);
+  permissions.attachToResource(keyArn, KeyPolicy, logicalId);
+  services.keys.share({ arn: keyArn, directory: folder.keysDirectory, name: logicalId });
+  return { ref: keyId, attributes: { Arn: keyArn, KeyId: keyId } };
+}
+
+/** Opens the existing keys of its region to which a template refers by their ARNs. */
+export function adoptKeys(template: Template, { stack, folder, permissions, services }: Context): void {
+  const pattern = new RegExp(`arn:aws:kms:${stack.region}:\\d{12}:key/mrk-\\w+`, 'g');
+  for (const keyArn of new Set(JSON.stringify(template).match(pattern))) {
+    const Principal = { AWS: `arn:aws:iam::${LOCAL_ACCOUNT_ID}:root` };
+    const Statement = [{ Effect: 'Allow', Action: 'kms:*', Resource: '*', Principal }];
+    permissions.attachToResource(keyArn, { Statement }, keyArn);
+    const name = keyArn.split('/').at(-1) as string;
+    services.keys.share({ arn: keyArn, directory: folder.keysDirectory, name });
+  }
+}
+
 export const kmsResources: ResourceTypes<Context> = {
-  'AWS::KMS::Key': ['Description EnableKeyRotation KeyPolicy KeySpec KeyUsage Tags', createKey],
+  'AWS::KMS::Key': ['Description EnableKeyRotation KeyPolicy KeySpec KeyUsage MultiRegion Tags', createKey],
+  'AWS::KMS::ReplicaKey': ['Description KeyPolicy PendingWindowInDays PrimaryKeyArn Tags', createReplica],
 };

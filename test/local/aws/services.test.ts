@@ -5,6 +5,7 @@ import { GenerateMacCommand, KMSClient, ListKeysCommand, SignCommand } from '@aw
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { allowEverything } from '../../../local/aws/iam/permissions';
+import { adoptKeys } from '../../../local/aws/kms/resources';
 import type { InvocationResult } from '../../../local/aws/lambda/instance';
 import { type Services, startServices } from '../../../local/aws/services';
 import { Cleanup } from '../../../local/shared/cleanup';
@@ -92,6 +93,26 @@ it('KMS reads an existing key from a file that only its owner can read, and refu
   expect((await generateMac('again')).Mac).toEqual(Mac);
   expect(statSync(join(folder(), 'Mac.json')).mode & 0o777).toBe(0o600);
   expect(() => create(signing, 'New', 'RSA_2048', 'SIGN_VERIFY')).toThrow('not supported');
+});
+
+it('KMS opens a replica with the material of its primary, and an adopted key with what its first use needs', async () => {
+  const replica = mac.replace('eu-central-1', 'eu-west-1');
+  services.keys.share({ arn: replica, directory: folder(), name: 'Mac' });
+  expect((await generateMac(replica)).Mac).toEqual((await generateMac(mac)).Mac);
+
+  const attachToResource = jest.fn();
+  const own = arn('kms:key/mrk-0123');
+  const template = { Resources: { X: { Type: 'X', Properties: { keys: [own, own, replica] } } } };
+  const stack = { name: 'X', region: 'eu-central-1' };
+  adoptKeys(template, {
+    stack,
+    services,
+    permissions: { attachToResource },
+    folder: { keysDirectory: folder() },
+  });
+  expect(attachToResource.mock.calls.map(([adopted]) => adopted)).toEqual([own]);
+  expect((await sign(own)).Signature).toBeDefined();
+  await expect(generateMac(own)).rejects.toMatchObject({ name: 'InvalidKeyUsageException' });
 });
 
 it('Lambda returns the error of a function as a payload, and refuses an event that is too large', async () => {
