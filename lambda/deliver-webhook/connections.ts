@@ -70,16 +70,15 @@ export function createConnections(settings: ConnectionSettings) {
       return openFirst(host, ranked, state, signal);
     },
 
-    /** Keeps it for the next request after a 2xx, or closes it, and those that a server's restart has closed too. */
+    /** Keeps it for the next request after a 2xx, or closes it. */
     release(connection: Connection, { result, connection: left }: Exchanged): void {
       const { host, address, socket } = connection;
       const state = stateOf(host);
-      const delivered = result.answered && result.status >= 200 && result.status < 300;
+      const delivered = result.answered && Math.floor(result.status / 100) === 2;
       state.failures.delete(address);
       if (!delivered) remember(state, address);
       if (delivered && left === 'reusable' && !state.isUnreliable) keep(state, connection);
       else socket.destroy();
-      if (left === 'lost') closeAll(state, address);
     },
   };
 
@@ -92,7 +91,7 @@ export function createConnections(settings: ConnectionSettings) {
     const evicted = hosts.size > maxHosts && hosts.get(oldest);
     if (evicted) {
       hosts.delete(oldest);
-      closeAll(evicted);
+      for (const { socket } of evicted.idle.keys()) socket.destroy();
     }
     return state;
   }
@@ -204,12 +203,4 @@ function remember({ failures }: HostState, address: string): void {
   failures.set(address, Date.now());
   const [oldest = ''] = failures.keys();
   if (failures.size > maxFailures) failures.delete(oldest);
-}
-
-function closeAll({ idle }: HostState, address?: string): void {
-  for (const [connection, take] of [...idle]) {
-    if (address !== undefined && connection.address !== address) continue;
-    take();
-    connection.socket.destroy();
-  }
 }

@@ -17,19 +17,25 @@ export type Dependencies = ReturnType<typeof createDependencies>;
 /** Milliseconds; below the function's timeout by the time of the last statement. */
 export const timeout = 4 * 60_000;
 
-/** A statement that deletes a number of expired rows, the oldest first, and returns how many it found. */
+/**
+ * A statement that deletes a number of expired rows, the oldest first, from a time on: without it, each batch would read over
+ * the index entries of all rows deleted before. Returns their number, the time of the last one and how many seconds ago it expired.
+ */
 const deletion =
   (table: string, key: string, time: string, age: string) =>
-  (limit: number): Statement => ({
+  (from: string, limit: number): Statement => ({
     text: [
       `with deleted as (
         delete from ${table} where (${key}) in (
-          select ${key} from ${table} where ${time} < now() - interval '${age}' order by ${time} limit `,
+          select ${key} from ${table} where ${time} >= `,
+      `::timestamptz and ${time} < now() - interval '${age}' order by ${time} limit `,
       `)
-        returning 1)
-      select count(*)::integer as deleted from deleted`,
+        returning ${time} as time)
+      select count(*)::integer as deleted, max(time)::text as last,
+        extract(epoch from now() - interval '${age}' - max(time))::integer as seconds
+      from deleted`,
     ],
-    values: [limit],
+    values: [from, limit],
   });
 
 /** By name in the log. */
@@ -52,19 +58,24 @@ export const createHandler =
   async (_event: unknown): Promise<void> => {
     const deadline = now() + timeout;
     const purged: Record<string, number> = {};
-    let remaining = Object.entries(deletions);
+    let remaining = Object.entries(deletions).map(([name, statement]) => ({
+      ...{ name, statement, from: '-infinity', seconds: 0 },
+    }));
     while (remaining.length > 0 && now() < deadline) {
       const full: typeof remaining = [];
-      for (const [name, statement] of remaining) {
-        const rows = await database.execute(statement(batchSize));
+      for (const { name, statement, from } of remaining) {
+        const rows = await database.execute(statement(from, batchSize));
         if (!rows.ok) throw new Error(`The database is not available: ${rows.error.reason}.`);
-        const deleted = Number(rows.value[0]?.deleted);
-        purged[name] = (purged[name] ?? 0) + deleted;
-        if (deleted === batchSize) full.push([name, statement]);
+        const { deleted, last, seconds } = rows.value[0] ?? {};
+        purged[name] = (purged[name] ?? 0) + Number(deleted);
+        if (deleted === batchSize)
+          full.push({ name, statement, from: String(last), seconds: Number(seconds) });
       }
       remaining = full;
     }
-    log.info('Expired rows purged', { logCode: logCodes.expiredPurged, ...purged });
+    // Of the rows that are left, which follow the last one that was deleted. A metric, with an alarm: lib/monitoring.
+    const oldestExpiredSeconds = Math.max(0, ...remaining.map(({ seconds }) => seconds));
+    log.info('Expired rows purged', { logCode: logCodes.expiredPurged, ...purged, oldestExpiredSeconds });
   };
 
 export const handler = bind(createHandler, createDependencies);

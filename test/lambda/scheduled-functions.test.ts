@@ -35,17 +35,30 @@ it('the purge deletes any number of attempts after 31 days, events after 14, and
       (select count(*)::integer from webhook_attempts) as attempts,
       (select string_agg(user_action_id, ' ') from used_user_actions) as actions`;
   expect(left).toEqual([{ events: 'young', attempts: 2, actions: 'just expired' }]);
-  expect(log.lines).toMatchObject([{ webhookAttempts: 25, webhookEvents: 1, usedUserActions: 1 }]);
+  const purged = { webhookAttempts: 25, webhookEvents: 1, usedUserActions: 1 };
+  expect(log.lines).toMatchObject([{ ...purged, oldestExpiredSeconds: 0 }]);
 });
 
-it('the purge deletes from each table in turn, and stops at its deadline', async () => {
-  let time = 0;
-  const execute = async () => {
-    time += timeout / 8;
-    return ok([{ deleted: 1 }]);
+it('the purge deletes from each table in turn, from the last deleted row on, and says at its deadline how far it is behind', async () => {
+  await region.query`
+    insert into webhook_attempts (event_id, webhook_id, delivery_id, attempted_at, duration_ms, status, outcome, reason)
+    select 'ev-1', 'wh-1', 'msg_1', now() - interval '32 days' + number * interval '1 hour', 1, 200, 'delivered', 'ok'
+    from generate_series(0, 9) number`;
+  let statements = 0;
+  const values: unknown[] = [];
+  const database = region.as('purge_expired');
+  const execute: Database['execute'] = (statement) => {
+    statements += 1;
+    values.push(statement.values[0]);
+    return database.execute(statement);
   };
-  await purge({ execute }, 1, () => time);
-  expect(log.lines).toMatchObject([{ webhookAttempts: 3, webhookEvents: 3, usedUserActions: 3 }]);
+  await purge({ execute }, 2, () => (statements < 5 ? 0 : timeout));
+  expect(values).toEqual([...Array(3).fill('-infinity'), ...Array(2).fill(expect.stringMatching(/^\d{4}-/))]);
+  expect(new Set(values).size).toBe(3);
+  const [{ webhookAttempts, oldestExpiredSeconds } = {}] = log.lines as Record<string, number>[];
+  // Of ten rows, the first of which expired a day ago, three batches of two: the last one expired 19 hours ago.
+  expect(webhookAttempts).toBe(6);
+  expect(Math.abs(Number(oldestExpiredSeconds) - 19 * 3_600)).toBeLessThan(60);
 });
 
 const checkUrl = 'https://api.customer.com/webhook-origins/check';

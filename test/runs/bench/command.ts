@@ -5,6 +5,7 @@ import { measureColdStarts } from './cold';
 import { measureDeletion } from './delete';
 import { measureDelivery } from './deliver';
 import { type Figure, judge, type PartOptions } from './measure';
+import { measurePurge } from './purge';
 import { measureStart } from './start';
 import { measureSynthesis } from './synth';
 
@@ -12,6 +13,7 @@ const parts: Readonly<Record<string, (options: PartOptions) => Promise<readonly 
   delete: measureDeletion,
   cold: measureColdStarts,
   deliver: measureDelivery,
+  purge: measurePurge,
   synth: measureSynthesis,
   start: measureStart,
 };
