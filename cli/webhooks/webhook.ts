@@ -5,7 +5,7 @@ import { disabledEvent } from '../../domain/event';
 import type { Webhook } from '../../domain/operations';
 import { UsageError } from '../shell/failure';
 import { runOperation } from '../shell/operations';
-import { id } from '../shell/options';
+import { id, time } from '../shell/options';
 import { type Definition, environmentCommand, type Target } from '../shell/target';
 import { columns, type Terminal, table } from '../shell/terminal';
 import { requireDelivered, waitForAttempt } from './attempts';
@@ -73,10 +73,19 @@ export function register(program: Command, terminal: Terminal): void {
   });
 
   ofWebhook('show', {
-    summary: 'print the organization, URL, kinds, state and secret version of a webhook',
+    summary:
+      'print the organization, URL, kinds, state and secret version of a webhook, and what was given up',
+    help: 'Deliveries that were given up are those of the last 24 hours, the latest 100. "wallet redeliver" sends them again.',
     async run(target, { webhook: webhookId }, print) {
       const webhook = await runOperation(target, 'describe-webhook', { webhookId });
-      print(webhook, () => formatWebhook(webhook));
+      const query = { webhookId, outcome: 'given_up', since: time('24h'), limit: 100 } as const;
+      const { attempts } = await runOperation(target, 'list-delivery-attempts', query);
+      const givenUp = attempts.map(({ date, eventId, reason }) => ({ date, eventId, reason }));
+      const [latest] = givenUp;
+      const line = latest
+        ? `${givenUp.length} in 24 hours, the latest at ${latest.date}: ${latest.reason}`
+        : 'none in 24 hours';
+      print({ ...webhook, givenUp }, () => formatWebhook(webhook, ['given up', line]));
     },
   });
 
@@ -187,7 +196,7 @@ const formatKinds = (kinds: Webhook['kinds']) => kinds?.join(',') ?? 'all';
 const formatState = ({ enabled, disabledReason }: Webhook) =>
   enabled ? 'enabled' : `disabled: ${disabledReason}`;
 
-function formatWebhook(webhook: Webhook): string {
+function formatWebhook(webhook: Webhook, ...more: [string, string][]): string {
   const since = (time: string | null) => (time ? `, since ${time}` : '');
   return columns([
     ['webhook', webhook.webhookId],
@@ -197,5 +206,6 @@ function formatWebhook(webhook: Webhook): string {
     ['state', `${formatState(webhook)}${since(webhook.disabledAt)}`],
     ['secret', `version ${webhook.secretVersion}${since(webhook.rotatedAt)}`],
     ['added', webhook.createdAt],
+    ...more,
   ]).join('\n');
 }

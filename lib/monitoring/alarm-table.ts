@@ -49,7 +49,7 @@ export const alarmTable = (watched: Watched, logMetrics: LogMetrics): readonly A
   ...proofAlarms(watched),
   ...apiAlarms(watched, logMetrics),
   ...functionAlarms(watched),
-  ...databaseAlarms(watched),
+  ...databaseAlarms(watched, logMetrics),
   ...backupAlarms(watched),
   ...webhookAlarms(watched),
   ...originAlarms(watched),
@@ -241,7 +241,10 @@ const rdsMetric = (metricName: string, dimensionsMap: Record<string, string>) =>
   new Metric({ namespace: 'AWS/RDS', metricName, dimensionsMap, ...maximum });
 
 /** https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.AuroraMonitoring.Metrics.html */
-function databaseAlarms({ environment, clusterIdentifier }: Watched): readonly AlarmRow[] {
+function databaseAlarms(
+  { environment, clusterIdentifier }: Watched,
+  { oldestExpired }: LogMetrics,
+): readonly AlarmRow[] {
   const { database, throttle } = environment;
   const ofCluster = { DBClusterIdentifier: clusterIdentifier };
   const replication: AlarmRow = {
@@ -286,6 +289,16 @@ function databaseAlarms({ environment, clusterIdentifier }: Watched): readonly A
       metric: rdsMetric('VolumeBytesUsed', ofCluster),
       threshold: 500 * 1024 ** 3,
       unit: 'bytes',
+    },
+    {
+      name: 'purge-behind',
+      description:
+        'For three hours the hourly purge has left rows that expired six hours ago or more, or has not run.',
+      metric: oldestExpired,
+      threshold: 6 * 3_600,
+      evaluationPeriods: 3,
+      treatMissingData: BREACHING,
+      unit: 's since the oldest expired',
     },
     ...(database.readers > 0 ? [replication] : []),
   ];
@@ -410,21 +423,6 @@ function webhookAlarms({ environment, webhooks }: Watched): readonly AlarmRow[] 
       threshold: 1,
       evaluationPeriods: 2,
       unit: '1: yes',
-    },
-    {
-      name: 'deliveries-given-up',
-      description: 'A delivery failed for its whole schedule, and is not attempted again.',
-      // A day, so that one receiver that stays down notifies once.
-      metric: deliveryMetric(environment, 'GivenUp').with({ period: Duration.days(1) }),
-      threshold: 1,
-      unit: 'in a day',
-    },
-    {
-      name: 'webhook-disabled',
-      description:
-        'A receiver returned 410. Its webhook is disabled and receives nothing until an operator enables it.',
-      metric: deliveryMetric(environment, 'Disabled'),
-      threshold: 1,
     },
     oldest('events', events, 15),
     oldest('deliveries', deliveries, 15),

@@ -18,6 +18,8 @@ export interface LogMetricsProps {
   readonly accessLog: ILogGroup;
   /** Log of the function `authorize-request`. */
   readonly authorizerLog: ILogGroup;
+  /** Log of the function `purge-expired`. */
+  readonly purgeLog: ILogGroup;
   /** Logs of the functions of measured routes. */
   readonly routeLogs: { readonly [operation in FunctionOperation]?: ILogGroup };
 }
@@ -36,14 +38,17 @@ export class LogMetrics extends Construct {
    * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
    */
   readonly gatewayResponses: SearchExpression;
+  /** Seconds since the oldest row expired that a run of the purge has left; 0 if it has left none. */
+  readonly oldestExpired: Metric;
 
-  constructor(scope: Construct, id: string, { accessLog, authorizerLog, routeLogs }: LogMetricsProps) {
+  constructor(scope: Construct, id: string, props: LogMetricsProps) {
     super(scope, id);
+    const { accessLog, authorizerLog, purgeLog, routeLogs } = props;
     const metricNamespace = `WalletApi/${Stack.of(this).stackName}`;
     const count = (id: string, logGroup: ILogGroup, pattern: IFilterPattern, counter: Counter) =>
       new MetricFilter(this, id, { logGroup, filterPattern: pattern, metricNamespace, ...counter });
     // One series for each value of the last two weeks, without a list of values here.
-    const search = ({ metricName, dimensions }: Required<Counter>) =>
+    const search = ({ metricName, dimensions }: Required<Pick<Counter, 'metricName' | 'dimensions'>>) =>
       new SearchExpression({
         expression: `SEARCH('{"${metricNamespace}","${Object.keys(dimensions)}"} MetricName="${metricName}"', 'Sum')`,
         label: `\${PROP('Dim.${Object.keys(dimensions)}')}`,
@@ -66,8 +71,12 @@ export class LogMetrics extends Construct {
     this.gatewayResponses = search(responded);
     const isThrottled = FilterPattern.stringValue('$.status', '=', '429');
     this.throttled = count('Throttled', accessLog, isThrottled, { metricName: 'Throttled' }).metric(sum);
+    this.oldestExpired = count('OldestExpired', purgeLog, FilterPattern.exists('$.oldestExpiredSeconds'), {
+      metricName: 'OldestExpiredSeconds',
+      metricValue: '$.oldestExpiredSeconds',
+    }).metric({ period: Duration.hours(1), statistic: 'Maximum' });
   }
 }
 
 /** One dimension at most. */
-type Counter = Pick<MetricFilterProps, 'metricName' | 'dimensions'>;
+type Counter = Pick<MetricFilterProps, 'metricName' | 'metricValue' | 'dimensions'>;

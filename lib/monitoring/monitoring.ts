@@ -36,6 +36,7 @@ export class Monitoring extends Construct {
     const logMetrics = new LogMetrics(this, 'LogMetrics', {
       accessLog,
       authorizerLog: authorizeRequest.logGroup,
+      purgeLog: props.webhooks.purgeExpired.logGroup,
       routeLogs: Object.fromEntries(
         functionRoutes
           .filter(([, { isMeasured }]) => isMeasured)
@@ -65,7 +66,13 @@ export class Monitoring extends Construct {
           metrics: [
             deliveryMetric(environment, 'Delivered', 'Delivered'),
             deliveryMetric(environment, 'Failed', 'Failed'),
+          ],
+        },
+        {
+          title: 'Deliveries given up, webhooks disabled by 410',
+          metrics: [
             deliveryMetric(environment, 'GivenUp', 'Given up'),
+            deliveryMetric(environment, 'Disabled', 'Disabled'),
           ],
         },
         {

@@ -91,6 +91,9 @@ const promised: Readonly<Record<string, readonly string[]>> = {
   'database-capacity': [`${database('ACUUtilization')} >= 80, 3 of 3, breaching`],
   'database-connections': [`${database('DatabaseConnections')} >= ${throttle.burst}, 3 of 3`],
   'database-storage': [`${database('VolumeBytesUsed')} >= 536870912000, 1 of 1`],
+  'purge-behind': [
+    `WalletApi/${stackId} OldestExpiredSeconds {} Maximum of 60 min >= 21600, 3 of 3, breaching`,
+  ],
   'database-replication': [`${database('AuroraReplicaLag', ' Role=READER')} >= 1000, 3 of 3, breaching`],
   'backup-copy': [
     'all + ofType < 1, 28 of 28, breaching',
@@ -107,8 +110,6 @@ const promised: Readonly<Record<string, readonly string[]>> = {
     `failed: ${deliveries('Failed', '15 min')}`,
     `delivered: ${deliveries('Delivered', '15 min')}`,
   ],
-  'deliveries-given-up': [`${deliveries('GivenUp', '1440 min')} >= 1, 1 of 1`],
-  'webhook-disabled': [`${deliveries('Disabled')} >= 1, 1 of 1`],
   'oldest-message-events': oldest('WebhookEventsQueue', 15),
   'oldest-message-deliveries': oldest('WebhookDeliveryQueue', 15),
   'oldest-message-retries': oldest('WebhookRetryQueue', 45),
@@ -238,6 +239,7 @@ it('metrics from logs count lines that are written, by a fixed set of values', (
     `AuthorizeRequestLog { $.logCode = "${logCodes.requestRefused}" } Refusals code=$.code`,
     'ApiAccessLog { $.status != "2*" && $.errorType != "-" } GatewayResponses type=$.errorType',
     'ApiAccessLog { $.status = "429" } Throttled',
+    'WebhooksPurgeExpiredLog { $.oldestExpiredSeconds = "*" } OldestExpiredSeconds',
   ]);
 });
 
@@ -250,9 +252,10 @@ it('the dashboard of CloudWatch has the state of every alarm, and no metric of a
     ({ Type, Properties }) => /Alarm$/.test(Type) && Properties.AlarmActions,
   );
   expect(names.sort()).toEqual(notifying.map(({ Properties }) => Properties.AlarmName).sort());
-  expect(JSON.stringify(widgets.filter((widget) => widget !== states))).not.toContain(
-    'WebhookOriginNatGateway',
-  );
+  const others = JSON.stringify(widgets.filter((widget) => widget !== states));
+  expect(others).not.toContain('WebhookOriginNatGateway');
+  // What one receiver causes pages nobody.
+  for (const metric of ['GivenUp', 'Disabled']) expect(others).toContain(`"${metric}"`);
   // Unique in the account.
   expect(DashboardName).toBe(stackId);
 });

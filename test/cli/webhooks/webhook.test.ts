@@ -18,7 +18,6 @@ const ofOrganization = ['--organization', organizationId];
 const ofWebhook = ['--webhook', webhookId];
 
 it.each<[name: string, args: string[], operation: string, input: object, given: object]>([
-  ['show', [], 'describe-webhook', { webhookId }, webhook],
   ['update', ['--url', url, '--kinds', `${kinds}`], 'update-webhook', { webhookId, url, kinds }, webhook],
   ['update', ['--all-kinds'], 'update-webhook', { webhookId, kinds: null }, webhook],
   ['enable', [], 'enable-webhook', { webhookId }, webhook],
@@ -28,6 +27,23 @@ it.each<[name: string, args: string[], operation: string, input: object, given: 
   expect(await region.json('webhook', name, ...ofWebhook, ...args)).toEqual(given);
   expect(region.calls()).toEqual([{ operation, input }]);
   expect((await region.wallet('webhook', name, ...ofWebhook, ...args)).stdout).toMatch(webhookId);
+});
+
+it.each([
+  [[], 'given up      none in 24 hours'],
+  [['timeout', 'server_error'], `given up      2 in 24 hours, the latest at ${time}: timeout`],
+])('webhook show prints the webhook, and what was given up: %j', async (reasons, line) => {
+  const givenUp = reasons.map((reason) => ({ date: time, eventId: 'evt_1', reason }));
+  region.answer({
+    'describe-webhook': () => result(webhook),
+    'list-delivery-attempts': () => result({ attempts: givenUp.map((one) => ({ ...one, webhookId })) }),
+  });
+  expect(await region.json('webhook', 'show', ...ofWebhook)).toEqual({ ...webhook, givenUp });
+  const input = { webhookId, outcome: 'given_up', since: expect.any(String), limit: 100 };
+  expect(region.calls()[1]).toEqual({ operation: 'list-delivery-attempts', input });
+  const { stdout } = await region.wallet('webhook', 'show', ...ofWebhook);
+  expect(stdout).toMatch(webhookId);
+  expect(stdout).toContain(line);
 });
 
 it('webhook list prints a table, or a JSON array', async () => {
