@@ -1,6 +1,7 @@
 /**
- * Prints why a stack cannot be rolled back to the last good assembly, one reason per line, and fails if there are any:
- * `.ci/list-obstacles.ts DEPLOYED LAST-GOOD BEFORE STACK`, two assemblies and the template that the deployment replaced.
+ * Prints why a stack cannot be rolled back to the last good assembly, one reason per line, and exits with 3 if there are any, with 1
+ * if it could not check: `.ci/list-obstacles.ts DEPLOYED LAST-GOOD BEFORE STACK`, two assemblies and the template that the
+ * deployment replaced.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -67,7 +68,7 @@ export async function run(assembly: string, lastGood: string, before: string, na
   const replaced = existsSync(before) ? JSON.parse(readFileSync(before, 'utf8')) : undefined;
   for (const obstacle of obstaclesTo(then, now, replaced, await usesReserve(name))) {
     console.log(`- ${obstacle}`);
-    process.exitCode = 1;
+    process.exitCode = 3;
   }
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   type Account,
   accountVariables,
+  refusal,
   result,
   startAccount,
   withoutStacks,
@@ -106,34 +107,47 @@ describe('after a failed smoke', () => {
   // The script that lists obstacles.
   const noObstacles =
     '[ "$*" = "--require tsx/cjs .ci/list-obstacles.ts cdk.out last-good plan/before.json WalletEu" ]';
-  const obstacle = 'echo "- $3: no."; exit 1';
+  const obstacle = 'echo "- $3: no."; exit 3';
+  const refusedOnce = `echo x >> node-calls; [ "$(wc -l < node-calls)" = 2 ] && ${noObstacles}`;
 
   it.each<[string, number, string, hasLastGood: boolean, node: string, ofCdk: number]>([
     ['WalletEu was rolled back.', 0, deployed, true, noObstacles, 0],
     ['The rollback of WalletEu failed.', 1, deployed, true, noObstacles, 1],
     ['was not rolled back:** no earlier assembly', 1, '', false, noObstacles, 0],
     ['- .ci/list-obstacles.ts: no.', 1, '', true, obstacle, 0],
+    ['WalletEu was rolled back.', 0, deployed, true, refusedOnce, 0],
+    ['could not check three times', 1, '', true, 'echo ExpiredToken >&2; exit 1', 0],
   ])('%s', async (sentence, exitCode, called, hasLastGood, node, ofCdk) => {
     const checkout = workspace();
     if (hasLastGood) writeAssembly(checkout, 'last-good');
     checkout.write('cdk-calls', '');
     checkout.stub('npx', `echo "$@" >> cdk-calls; exit ${ofCdk}`);
+    checkout.stub('sleep', '');
     checkout.stub('node', node);
     const outcome = await checkout.step('bash .ci/roll-back "$STACK"', variables);
     expect(outcome).toMatchObject({ exitCode, summary: expect.stringContaining(sentence) });
     expect(checkout.read('cdk-calls')).toBe(called);
   });
 
-  it('the obstacles are listed, and are a failure', async () => {
+  it('says which assembly could not be downloaded', async () => {
+    const outcome = await workspace().step('bash .ci/roll-back "$STACK"', { ...variables, LAST_GOOD: '17' });
+    const summary = expect.stringContaining('the assembly of run 17 could not be downloaded.');
+    expect(outcome).toMatchObject({ exitCode: 1, summary });
+  });
+
+  it('the obstacles are listed with exit code 3, and a refusal of AWS is none', async () => {
     const checkout = workspace();
     for (const assembly of ['cdk.out', 'last-good']) writeAssembly(checkout, assembly, queue);
     account.answer(withStacks({ Parameters: [] }));
     const args = ['cdk.out', 'last-good', 'plan/before.json', 'WalletEu'];
     const list = () => checkout.run('.ci/list-obstacles.ts', args, inAccount());
     const printed = '- Before this release, the stack did not have the last good template.';
-    expect(await list()).toMatchObject({ exitCode: 1, printed });
+    expect(await list()).toMatchObject({ exitCode: 3, printed });
     checkout.write('plan/before.json', JSON.stringify({ Resources: queue }));
     expect(await list()).toMatchObject({ exitCode: 0, printed: '' });
+    account.answer({ 'cloudformation:DescribeStacks': () => refusal('ExpiredToken') });
+    const refused = expect.stringContaining('ExpiredToken');
+    expect(await list()).toMatchObject({ exitCode: 1, printed: refused });
   });
 });
 

@@ -108,3 +108,8 @@ it.each(oneOfEachAccess)(
     expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '401', '403', '404']));
   },
 );
+
+it.each(oneOfEachAccess)('two runs of smoke in $name at once both pass', async ({ name }) => {
+  const passed = await Promise.all([1, 2].map(() => local.walletJson<Json>(name, 'smoke')));
+  expect(passed).toMatchObject([{ passed: true }, { passed: true }]);
+});
