@@ -69,7 +69,7 @@ async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: 
   const address = addressAt(before, destination);
   const plan = { environment, stack: stackId, address, ...destination };
   const updates = updatesBetween(before, destination);
-  const description = describePlan(target, before, updates);
+  const description = describePlan(target, before, destination, updates);
   if (dryRun) {
     const steps = updates.map((location) => ({ step: 'update', ...location }));
     const from = { from: before.zone, fromReserve: before.reserve };
@@ -138,15 +138,20 @@ const isSame = (one: OriginLocation, other: OriginLocation): boolean =>
 function describePlan(
   { environment: { stackId, region } }: Target,
   stack: OriginStack,
+  destination: OriginLocation,
   updates: readonly OriginLocation[],
 ): string {
-  const steps = updates.map((location, index) =>
-    location.zone === noZone
-      ? `  ${index + 1}. Update the stack to zone none: disable consumers, then delete routes and gateway. Webhooks wait.`
-      : `  ${index + 1}. Update the stack to ${formatLocation(location)}: create a gateway with ${addressAt(stack, location)} and routes, enable consumers.`,
-  );
+  const steps = [
+    ...(isSettled(stack, destination) ? [] : ['Wait for the update that is running.']),
+    ...updates.map((location) =>
+      location.zone === noZone
+        ? 'Update the stack to zone none: disable consumers, then delete routes and gateway. Webhooks wait.'
+        : `Update the stack to ${formatLocation(location)}: create a gateway with ${addressAt(stack, location)} and routes, enable consumers.`,
+    ),
+    'Check the gateway and the consumers.',
+  ];
   const now = `Stack ${stackId} (${region}, ${stack.status}) is in ${formatLocation(stack)}.`;
-  return [now, ...(steps.length > 0 ? steps : ['Nothing to do.'])].join('\n');
+  return [now, ...steps.map((step, index) => `  ${index + 1}. ${step}`)].join('\n');
 }
 
 /** How far a move has come. */
@@ -156,24 +161,33 @@ interface Progress {
   readonly signal: AbortSignal;
   /** The stack when last read. */
   stack: OriginStack;
-  /** The update that was begun last. */
-  update?: OriginLocation;
+  /** The update that was asked for last, and whether CloudFormation has accepted it. */
+  update?: OriginLocation & { readonly begun: boolean };
 }
 
 const interrupted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
 function whereItStands({ stack, update }: Progress): string {
-  if (!update) return `Interrupted before an update: the webhook origin is in ${formatLocation(stack)}.`;
-  const isDone = isSame(stack, update) && !stack.status.endsWith('_IN_PROGRESS');
-  if (update.zone !== noZone)
-    return isDone
-      ? `Interrupted in the check: the stack is in ${formatLocation(update)}; nothing has checked the gateway and the consumers.`
-      : `Interrupted in the update to ${formatLocation(update)}: CloudFormation continues it by itself, creates the gateway and enables the consumers, unless it fails; nothing checks that.`;
-  const waits = 'No gateway has the address, and webhooks wait until the move goes on.';
-  return isDone
-    ? `Interrupted in zone none, with the gateway gone. ${waits}`
-    : `Interrupted in the update to zone none: CloudFormation continues it by itself and deletes the gateway. Nothing begins the second update. ${waits}`;
+  const isRunning = stack.status.endsWith('_IN_PROGRESS');
+  const waits = 'webhooks wait until the move goes on.';
+  if (!update)
+    return isRunning
+      ? `Interrupted while waiting for another update of the stack, which CloudFormation continues: it is in ${formatLocation(stack)}.`
+      : `Interrupted before an update: the webhook origin is in ${formatLocation(stack)}.`;
+  const location = formatLocation(update);
+  if (!update.begun) {
+    const asking = `Interrupted while asking for the update to ${location}, which may have begun`;
+    if (update.zone === noZone) return `${asking}: if so, CloudFormation deletes the gateway, and ${waits}`;
+    return stack.zone === noZone
+      ? `${asking}: if not, no gateway has the address, and ${waits}`
+      : `${asking}.`;
+  }
+  if (update.zone === noZone)
+    return `Interrupted in the update to zone none: CloudFormation continues it by itself and deletes the gateway. Nothing begins the second update. No gateway has the address then, and ${waits}`;
+  return isSame(stack, update) && !isRunning
+    ? `Interrupted in the check: the stack is in ${location}; nothing has checked the gateway and the consumers.`
+    : `Interrupted in the update to ${location}: CloudFormation continues it by itself, creates the gateway and enables the consumers, unless it fails; nothing checks that.`;
 }
 
 /** The stack's parameters hold the state of the move: an interrupted move resumes from there. */
@@ -185,8 +199,9 @@ async function move(clients: OriginClients, destination: OriginLocation, progres
     signal.throwIfAborted();
     note(`Updating the stack to ${formatLocation(location)}.`);
     const begun = Date.now();
-    progress.update = location;
+    progress.update = { ...location, begun: false };
     const token = await beginUpdate(clients, progress.stack, location);
+    progress.update = { ...location, begun: true };
     await waitForStack(clients, location, progress);
     if (!progress.stack.status.startsWith('UPDATE_COMPLETE'))
       throw await updateFailed(clients, progress.stack, location, token);
@@ -206,10 +221,17 @@ const consumerTimeout = 5 * 60;
 export const longestMoveMinutes = 3 * updateMinutes + consumerTimeout / 60;
 
 /**
- * Waits until no update runs, but not for cleanup: deleting the old gateway can take hours in a zone that is down, and
- * webhooks are sent meanwhile. A move to `none` does wait for that deletion.
+ * Whether no update runs. Cleanup is none: deleting the old gateway can take hours in a zone that is down, and webhooks are sent
+ * meanwhile. A move to `none` does wait for that deletion.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
  */
+const isSettled = (stack: OriginStack, location: OriginLocation): boolean =>
+  !stack.status.endsWith('_IN_PROGRESS') ||
+  (stack.status === 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS' &&
+    location.zone !== noZone &&
+    isSame(stack, location));
+
+/** Waits until the stack is settled; notes its status every minute. */
 async function waitForStack(
   { cloudFormation, stackId }: OriginClients,
   location: OriginLocation,
@@ -220,12 +242,9 @@ async function waitForStack(
   const ask = async () => {
     const stack = await readOriginStack(cloudFormation, stackId);
     progress.stack = stack;
-    const { status } = stack;
-    const isAttached =
-      status === 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS' && location.zone !== noZone && isSame(stack, location);
-    if (isAttached || !status.endsWith('_IN_PROGRESS')) return true;
+    if (isSettled(stack, location)) return true;
     const elapsed = Math.floor((Date.now() - begun) / 60_000);
-    if (elapsed > minutes) progress.note(`  ${status} for ${elapsed} min`);
+    if (elapsed > minutes) progress.note(`  ${stack.status} for ${elapsed} min`);
     minutes = elapsed;
     return undefined;
   };

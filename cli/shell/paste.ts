@@ -15,12 +15,16 @@ export const localOutputs = resolve(__dirname, '../../.local/outputs.json');
 const projectRoot = resolve(__dirname, '../..');
 const isHere = () => process.cwd() === projectRoot;
 
-/** A `wallet` command on the same environment, without options that equal their defaults. */
+/**
+ * A `wallet` command on the same environment. On this machine without options that equal their defaults; on a deployed one it names the
+ * environment, because the default changes with the table.
+ */
 export function walletCommand(command: string, { environment, outputs }: EnvironmentOptions): string {
   const wallet = isHere() ? './wallet' : shellWord(join(projectRoot, 'wallet'));
-  const name = environment === environments[0]?.name ? '' : ` --environment ${environment}`;
   const file = resolve(outputs);
-  return `${wallet} ${command}${name}${file === localOutputs ? '' : ` --outputs ${shellWord(file)}`}`;
+  const isLocal = file === localOutputs;
+  const name = isLocal && environment === environments[0]?.name ? '' : ` --environment ${environment}`;
+  return `${wallet} ${command}${name}${isLocal ? '' : ` --outputs ${shellWord(file)}`}`;
 }
 
 /** A command that runs in the project's folder, such as `npx cdk deploy`. */

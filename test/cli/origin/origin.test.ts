@@ -158,20 +158,62 @@ describe('move-origin', () => {
     expect(await move()).toMatchObject({ exitCode, stderr: expect.stringContaining(said) });
   });
 
-  const running = ['UPDATE_IN_PROGRESS'];
-  const [begun, done] = [['UPDATE_COMPLETE', ...running], ['UPDATE_COMPLETE']];
-  it.each<[string, nth: number, Partial<OriginAccount>, said: RegExp, updated: string[]]>([
-    ['before an update', 3, { statuses: begun }, /the webhook origin is in zone 1\./, []],
-    ['in an update', 5, { update: running }, /to zone none: .* itself and deletes/, ['none']],
-    ['in the check', 8, { update: done }, /the stack is in zone 2; nothing has checked/, ['none', '2']],
-  ])('says where it stands when interrupted %s', async (_, nth, state, said, updated) => {
-    Object.assign(origin, state);
-    intercept(nth, () => void setImmediate(() => process.emit('SIGINT')));
-    const { exitCode, stdout, stderr } = await move();
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr).toMatch(/Go on: \S*wallet move-origin --zone 2 --yes --outputs \S+\n$/);
-    expect(stderr).toMatch(said);
-    expect(updates()).toEqual(updated);
+  // With `done`, a move reads the status three times less.
+  const [running, done] = [['UPDATE_IN_PROGRESS'], ['UPDATE_COMPLETE']];
+  const ofFirst =
+    'CloudFormation continues it by itself and deletes the gateway. Nothing begins the second update. No gateway has the address then, and webhooks wait until the move goes on.';
+  const ofSecond =
+    'CloudFormation continues it by itself, creates the gateway and enables the consumers, unless it fails; nothing checks that.';
+  type State = { readonly [Name in 'statuses' | 'update']?: string[] };
+  it.each<[said: string, nth: number, State, zone: string, updated: readonly string[]]>([
+    ['before an update: the webhook origin is in zone 1.', 3, {}, '1', []],
+    [
+      'while waiting for another update of the stack, which CloudFormation continues: it is in zone 1.',
+      ...([4, { statuses: [...done, ...running] }, '1', []] as [number, State, string, string[]]),
+    ],
+    [
+      'while asking for the update to zone none, which may have begun: if so, CloudFormation deletes the gateway, and webhooks wait until the move goes on.',
+      ...([4, {}, '1', ['none']] as const),
+    ],
+    [`in the update to zone none: ${ofFirst}`, 6, { update: running }, '1', ['none']],
+    [
+      'while asking for the update to zone 2, which may have begun: if not, no gateway has the address, and webhooks wait until the move goes on.',
+      ...([6, { update: done }, '1', ['none', '2']] as const),
+    ],
+    [`in the update to zone 2: ${ofSecond}`, 6, { update: running }, 'none', ['2']],
+    [
+      'in the check: the stack is in zone 2; nothing has checked the gateway and the consumers.',
+      ...([callsOfMove - 3, { update: done }, '1', ['none', '2']] as const),
+    ],
+  ])('says where it stands when interrupted %s', async (said, nth, state, zone, updated) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      use(Object.assign(new OriginAccount({ zone }), structuredClone(state)));
+      intercept(nth, () => {
+        process.emit(signal);
+        // Ends what the interrupted move still waits for.
+        return refusal('Killed');
+      });
+      const { exitCode, stdout, stderr } = await move();
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      const [, where, again = ''] = /^error: Interrupted (.*) Go on: \S*wallet (.*)$/m.exec(stderr) ?? [];
+      expect(where).toBe(said);
+      expect(again).toMatch(`move-origin --zone 2 --yes --environment ${first.name} --outputs /`);
+      expect(updates()).toEqual(updated);
+    }
+  });
+
+  it.each([
+    ['2', 'UPDATE_COMPLETE', '  1. Check the gateway and the consumers.'],
+    ['2', 'UPDATE_IN_PROGRESS', '  1. Wait for the update that is running.\n  2. Check the gateway'],
+    [
+      'none',
+      'UPDATE_IN_PROGRESS',
+      '  1. Wait for the update that is running.\n  2. Update the stack to zone 2',
+    ],
+    ['2', 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', '  1. Check the gateway and the consumers.'],
+  ])('announces what it does from zone %s in %s', async (zone, state, steps) => {
+    use(Object.assign(new OriginAccount({ zone }), { statuses: [state, 'UPDATE_COMPLETE'] }));
+    expect((await move()).stderr).toContain(`is in zone ${zone}.\n${steps}`);
   });
 
   it('goes on without a reader, and prints its result where one is left', async () => {
@@ -207,7 +249,9 @@ describe('origin-status', () => {
     expect(await readStatus()).toMatchObject({ zone: 'none', availabilityZone: null, gateway: null, faults });
     const { exitCode, stdout, stderr } = await status();
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/^Attach the origin to zone 1, .*wallet move-origin --zone 1 --outputs \S+$/m);
+    expect(stderr).toMatch(
+      /^Attach the origin to zone 1, .*wallet move-origin --zone 1 --environment \w+ --outputs \S+$/m,
+    );
     expect(stdout).toMatch(/^consumer {5}deliver of RetryQueue, Disabled$/m);
     expect(stdout).toMatch(/^WebhookDeliveryQueue +2 +0 +125 min$/m);
   });
