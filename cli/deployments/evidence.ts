@@ -64,7 +64,7 @@ const regionOf = (arn: string) => arn.split(':')[3] ?? '';
 
 /** @param enabled the account's regions */
 export async function collectEvidence(
-  { name, residencyRegions: own }: Environment,
+  { name, residencyRegions: own, multiRegionKeys = false }: Environment,
   account: string,
   enabled: readonly string[],
 ): Promise<readonly Evidence[]> {
@@ -180,11 +180,13 @@ export async function collectEvidence(
       ask: async (region) =>
         forEach(arnsOf('kms', region, 'key/'), async (arn) => {
           const { KeyMetadata } = await ask(new KMS(clientSettings(region)), 'describeKey', { KeyId: arn });
-          const { ReplicaKeys = [] } = KeyMetadata?.MultiRegionConfiguration ?? {};
-          const places = ReplicaKeys.map((replica) => replica.Region).join(', ') || 'no region yet';
-          return KeyMetadata?.MultiRegion
-            ? [arn, `is a multi-Region key, with replicas in ${places}`]
-            : [arn];
+          if (!KeyMetadata?.MultiRegion) return [arn];
+          const { PrimaryKey, ReplicaKeys = [] } = KeyMetadata.MultiRegionConfiguration ?? {};
+          const places = [PrimaryKey, ...ReplicaKeys].map((each) => each?.Region ?? '');
+          const others = places.filter((place) => place !== region).join(', ') || 'no other region yet';
+          const isAllowed = multiRegionKeys && places.every((place) => own.includes(place));
+          // The page lists these.
+          return [`${arn}, also in ${others}`, ...(isAllowed ? [] : ['is a multi-Region key'])];
         }),
     },
     {

@@ -1,8 +1,13 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { type Environment, environmentNamed } from '../../lib/environments';
-import { openCloudFormation, requireDeployed } from '../shell/deployed-stack';
+import { type Environment, environmentNamed, recordedArn, sharedKeysOf } from '../../lib/environments';
+import {
+  listResources,
+  openCloudFormation,
+  requireDeployed,
+  type StackResource,
+} from '../shell/deployed-stack';
 import { UsageError } from '../shell/failure';
 import { writeJson } from '../shell/json';
 import { environmentToWorkOn, path } from '../shell/options';
@@ -29,11 +34,42 @@ async function outputs({ environment, write: file }: OutputsOptions, terminal: T
       `${file} is beside endpoints.json: commands would read it as a local environment's.`,
       'Choose another folder.',
     );
-  const { stackId, region } = environmentNamed(environment) as Environment;
-  const { Outputs = [] } = await requireDeployed(await openCloudFormation(region), stackId);
+  const row = environmentNamed(environment) as Environment;
+  const { stackId, region, standby } = row;
+  const client = await openCloudFormation(region);
+  const { Outputs = [], StackId = '' } = await requireDeployed(client, stackId);
+  if (standby) noteKeys(row, standby, StackId, await listResources(client, stackId), terminal);
   const values = Outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]);
   const content = { [stackId]: Object.fromEntries(values) };
   if (file === undefined) return terminal.result(JSON.stringify(content, undefined, 2));
   writeJson(file, content);
   terminal.note(`Wrote ${file}.`);
+}
+
+/** Prints what the row should record of the stack's keys, if it does not yet: the standby replicates them. */
+function noteKeys(
+  row: Environment,
+  { keys, adoptedKeys }: NonNullable<Environment['standby']>,
+  stackArn: string,
+  resources: readonly StackResource[],
+  { note }: Terminal,
+): void {
+  const account = stackArn.split(':')[4];
+  const deployed = sharedKeysOf(row).flatMap((key) => {
+    const id = resources.find(({ logicalId }) => logicalId === key.logicalId)?.physicalId;
+    const created = id && `arn:aws:kms:${row.region}:${account}:key/${id}`;
+    const arn = recordedArn(row.keyReplicas, key) ?? recordedArn(row.adoptedKeys, key) ?? created;
+    return arn ? [{ ...key, arn }] : [];
+  });
+  if (deployed.every((key) => recordedArn(keys, key) === key.arn || recordedArn(adoptedKeys, key))) return;
+  const lines = (['webhookSecrets', 'accessToken', 'userAction'] as const).map((purpose) => {
+    const own = deployed.filter((key) => key.purpose === purpose);
+    const entries = own.map(({ label, arn }) => (label ? `'${label}': '${arn}'` : `'${arn}'`));
+    return `  ${purpose}: ${purpose === 'webhookSecrets' ? entries : `{ ${entries.join(', ')} }`},`;
+  });
+  note(
+    ['Record the keys for the standby, in the row of lib/environments.ts:', 'keys: {', ...lines, '},'].join(
+      '\n',
+    ),
+  );
 }

@@ -77,6 +77,7 @@ function formatMarkdown(report: Report): string {
   });
   const list = (heading: string, items: readonly string[]) =>
     items.length > 0 ? ['', `## ${heading}`, '', ...items.map((item) => `- ${escapeMarkdown(item)}`)] : [];
+  const copies = report.evidence.flatMap(({ seen }) => seen.filter((name) => name.includes(', also in ')));
   return [
     `# Residency of ${environment}`,
     '',
@@ -88,6 +89,7 @@ function formatMarkdown(report: Report): string {
     '|---|---|---|---|---|',
     ...rows,
     ...list('Findings', findings),
+    ...list('Keys in several regions', copies),
     ...list('Not checked', notChecked),
     ...(findings.length > 0 ? [] : ['', 'No findings.']),
   ].join('\n');

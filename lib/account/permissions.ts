@@ -107,6 +107,11 @@ export function permissionsOf(
           'A row may name any snapshot to restore from, and CloudFormation names the cluster. They read names and states.',
       },
       {
+        actions: ['kms:DescribeKey'],
+        resources: regions.map((each) => arn('kms', each, 'key/mrk-*')),
+        wildcard: 'KMS makes the ids. It reads whether a key that the row records is usable.',
+      },
+      {
         actions: ['iam:GetRole'],
         resources: [arn('iam', '', 'role/*')],
         wildcard: 'It reads whether the roles of the CDK and of RDS exist.',

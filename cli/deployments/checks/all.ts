@@ -6,6 +6,7 @@ import { deployedChecks } from './deployed';
 import { quotaChecks } from './quotas';
 import { regionChecks } from './region';
 import { rowChecks } from './row';
+import { standbyChecks } from './standby';
 
 /** Run for each stack of the environment, in the order in which they are printed. */
 export const checks: readonly Check[] = [
@@ -16,4 +17,5 @@ export const checks: readonly Check[] = [
   ...databaseChecks,
   ...backupChecks,
   ...deployedChecks,
+  ...standbyChecks,
 ];

@@ -18,11 +18,12 @@ export const deployedChecks: readonly Check[] = [
     id: 'adopted-address',
     async ask(context) {
       const { stack } = context;
-      const { stackId, adoptedElasticIp, webhookOrigin } = context.environment;
-      // Only the primary stack adopts addresses.
-      const adopted = [adoptedElasticIp, webhookOrigin?.adoptedReserve].flatMap((address) =>
-        address && stack.name === stackId ? [address] : [],
-      );
+      const { stackId, adoptedElasticIp, webhookOrigin, standby } = context.environment;
+      const adopted = (
+        stack.name === stackId
+          ? [adoptedElasticIp, webhookOrigin?.adoptedReserve]
+          : [standby?.adoptedElasticIp]
+      ).filter((address) => address !== undefined);
       if (adopted.length === 0) return 'no adopted addresses';
       const ec2 = new EC2(clientSettings(stack.region));
       const AllocationIds = adopted.map(({ allocationId }) => allocationId);

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sharedKeysOf } from '../../../lib/environments';
 import { withStandby } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { callsNotGranted, useAccount, withStacks } from '../account';
+import { callsNotGranted, useAccount, withResources, withStacks } from '../account';
 import { wallet } from '../region';
 
 const account = useAccount();
@@ -12,7 +13,8 @@ const { name, stackId, region } = withStandby;
 const outputs = (...args: string[]) => wallet('outputs', '--environment', name, ...args);
 
 it('prints the outputs of the serving stack as "cdk deploy --outputs-file" does, or writes them', async () => {
-  account().answer(withStacks({ Outputs: [{ OutputKey: 'ApiBaseUrl', OutputValue: 'https://…' }] }));
+  const Outputs = [{ OutputKey: 'ApiBaseUrl', OutputValue: 'https://…' }];
+  account().answer(withStacks({ Outputs }), withResources());
   const expected = { [stackId]: { ApiBaseUrl: 'https://…' } };
   expect(JSON.parse((await outputs()).stdout)).toEqual(expected);
   const file = join(folder(), 'outputs.json');
@@ -20,6 +22,31 @@ it('prints the outputs of the serving stack as "cdk deploy --outputs-file" does,
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(expected);
   expect(account().calls[0]).toMatchObject({ region, input: { StackName: stackId } });
   expect(callsNotGranted('operate', account().calls)).toEqual([]);
+});
+
+it('prints the keys to record for the standby, until the row has them, as lines of the row', async () => {
+  const resources = sharedKeysOf(withStandby).map(({ logicalId }, index) => {
+    return ['AWS::KMS::Key', `mrk-${index}`, logicalId] as const;
+  });
+  account().answer(withStacks({ Outputs: [] }), withResources(...resources));
+  const { stderr, stdout } = await outputs();
+  expect(JSON.parse(stdout)).toEqual({ [stackId]: {} });
+  const [heading, ...lines] = stderr.trimEnd().split('\n');
+  expect(heading).toContain('lib/environments.ts');
+  const arn = (index: number) => `arn:aws:kms:${region}:111122223333:key/mrk-${index}`;
+  const [access = '', action = ''] = sharedKeysOf(withStandby)
+    .slice(1)
+    .map(({ label }) => label);
+  expect(new Function(`return { ${lines.join('\n')} }`)()).toEqual({
+    keys: {
+      webhookSecrets: arn(0),
+      accessToken: { [access]: arn(1) },
+      userAction: { [action]: arn(2) },
+    },
+  });
+  expect(callsNotGranted('operate', account().calls)).toEqual([]);
+  account().answer(withStacks({ Outputs: [] }), withResources());
+  expect((await outputs()).stderr).toBe('');
 });
 
 it("refuses to overwrite the local environments' outputs", async () => {

@@ -2,9 +2,10 @@ import type { AssembledStack } from '../../../cli/deployments/assembly';
 import { checks } from '../../../cli/deployments/checks/all';
 import { runChecks } from '../../../cli/deployments/preflight';
 import { developerEnvironment, type Environment, restoreSuffix, stacksOf } from '../../../lib/environments';
-import { first, withStandby } from '../../support/rows';
+import { first, keysIn, withStandby } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 import {
+  callsNotGranted,
   type Replies,
   refusal,
   result,
@@ -192,6 +193,57 @@ const { stackId: serving, name, standby } = withStandby;
 const preflight = (...args: string[]) =>
   wallet('preflight', '--environment', name, '--assembly', folder(), ...args);
 beforeEach(() => writeAssembly(folder(), template, stacksOf(withStandby), accountId));
+
+const withKeys = { keys: keysIn(withStandby.region, withStandby) };
+const adoptingKeys = { adoptedKeys: keysIn(standby.region, withStandby) };
+const adoptedElasticIp = { allocationId: one, address: '203.0.113.7' };
+/** States of keys, by region; elsewhere there is none. */
+const keysAre = (states: Readonly<Record<string, string>>): Replies => ({
+  'kms:DescribeKey': ({ region }) =>
+    states[region] ? result({ KeyMetadata: { KeyState: states[region] } }) : refusal('NotFoundException'),
+});
+const primaries = keysAre({ [withStandby.region]: 'Enabled' });
+const freeAddress = answering('ec2:DescribeAddresses', {
+  addressesSet: [{ allocationId: one, publicIp: '203.0.113.7' }],
+});
+const ids = Array.from({ length: 3 }, (_, index) => `mrk-${String(index).padStart(32, '0')}`);
+const replicated = withResources(...ids.map((id) => ['AWS::KMS::ReplicaKey', id] as const));
+it.each<[expected: string, text: string, Partial<typeof standby>, Replies]>([
+  ['warning promotion', "every webhook's secret, every token's key, the webhook origin address,", {}, {}],
+  ['ok key-replicas', 'mrk-00000000000000000000000000000002: as recorded', withKeys, primaries],
+  ['failed key-replicas', 'key/mrk-0.* is missing. Record what', withKeys, keysAre({})],
+  [
+    'failed key-replicas',
+    'is PendingDeletion',
+    withKeys,
+    keysAre({ [withStandby.region]: 'PendingDeletion' }),
+  ],
+  [
+    'failed key-replicas',
+    'already, Enabled: a region holds one',
+    withKeys,
+    keysAre({ [withStandby.region]: 'Enabled', [standby.region]: 'Enabled' }),
+  ],
+  // The primary's region is down.
+  ['ok key-replicas', 'no replicas to', withKeys, { ...withStacks(), ...replicated }],
+  ['ok key-replicas', 'as recorded', adoptingKeys, keysAre({ [standby.region]: 'Enabled' })],
+  [
+    'failed key-replicas',
+    `cancel-key-deletion --region ${standby.region}`,
+    adoptingKeys,
+    keysAre({ [standby.region]: 'PendingDeletion' }),
+  ],
+  ['ok adopted-address', 'unassociated', { adoptedElasticIp }, freeAddress],
+  ['failed adopted-address', `is not in ${standby.region}`, { adoptedElasticIp }, {}],
+])('of a standby, %s: %s', async (expected, text, change, replies) => {
+  account().answer(replies, answering('ec2:DescribeAddresses', {}), ready);
+  const row = { ...withStandby, standby: { ...standby, ...change } };
+  const ofStandby = { ...stack, name: standby.stackId, region: standby.region };
+  const checked = await runChecks(checks, row, [ofStandby], accountId);
+  const lines = checked.map(({ outcome, id, found, remedy }) => `${outcome} ${id}: ${found}. ${remedy}`);
+  expect(lines.find((line) => line.startsWith(`${expected}: `))).toMatch(new RegExp(text));
+  expect(callsNotGranted('read', account().calls)).toEqual([]);
+});
 
 it('prints an object, or a line for each check of each stack, and fails with a check', async () => {
   account().answer(refusing('iam:GetRole', 'NoSuchEntity'), ready);

@@ -100,7 +100,7 @@ it('finds everything that leads out of the regions', async () => {
   const tags = [tagged(region, cluster, key, secret), tagged(outside, foreign, distribution)];
   const copies = { ReadReplicaIdentifiers: { 'ReadReplicaIdentifier[]': [`${foreign}-replica`] } };
   const RestoreAccessBackupVaults = [{ RestoreAccessBackupVaultArn: door }];
-  const MultiRegionConfiguration = { ReplicaKeys: [{ Region: outside }] };
+  const MultiRegionConfiguration = { PrimaryKey: { Region: region }, ReplicaKeys: [{ Region: outside }] };
   const found = await findingsWith({
     'tagging:GetResources': (call) => tags[call.region === outside ? 1 : 0]?.(call) ?? {},
     'rds:DescribeDBClusters': inRegion(region, clusterWith(copies)),
@@ -122,10 +122,22 @@ it('finds everything that leads out of the regions', async () => {
     `${snapshot} is in ${outside}`,
     `${vault} is not locked`,
     `${vault} can be restored through ${door}`,
-    `${key} is a multi-Region key, with replicas in ${outside}`,
+    `${key}, also in ${outside} is a multi-Region key`,
     `${secret} has a replica in ${outside}`,
     `wallet-${name}-resources is not attached to the account`,
   ]);
+});
+
+it('lists the keys that several of the regions have', async () => {
+  const MultiRegionConfiguration = {
+    PrimaryKey: { Region: region },
+    ReplicaKeys: [{ Region: standby.region }],
+  };
+  const replicated = always({ KeyMetadata: { MultiRegion: true, MultiRegionConfiguration } });
+  account().answer({ 'kms:DescribeKey': replicated }, clean);
+  const { exitCode, stdout } = await run();
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain(`\n## Keys in several regions\n\n- ${key}, also in ${standby.region}\n`);
 });
 
 it("leaves another environment's resources in a shared account to its own evidence", async () => {
