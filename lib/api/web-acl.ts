@@ -54,7 +54,7 @@ export class WebAcl extends Construct {
     const webAcl = new CfnWebACL(this, 'Resource', {
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
-      rules: [rateRule, checkRule(published.attrArn), ...managedRules],
+      rules: [rateRule(environment), checkRule(published.attrArn), ...managedRules],
       visibilityConfig: visibility(webAclMetricName(environment)),
       dataProtectionConfig: {
         dataProtections: [
@@ -111,14 +111,20 @@ export class WebAcl extends Construct {
   }
 }
 
-/** Blocks an address that sends more than 2,000 requests in five minutes. */
-const rateRule: CfnWebACL.RuleProperty = {
+/** A company's callers often share one address: a row may permit it more. */
+const rateRule = ({ throttle }: Environment): CfnWebACL.RuleProperty => ({
   name: 'RequestsPerAddress',
   priority: 0,
   action: { block: {} },
-  statement: { rateBasedStatement: { limit: 2000, aggregateKeyType: 'IP', evaluationWindowSec: 300 } },
+  statement: {
+    rateBasedStatement: {
+      limit: throttle.requestsPerAddress ?? 2_000,
+      aggregateKeyType: 'IP',
+      evaluationWindowSec: 300,
+    },
+  },
   visibilityConfig: visibility('RequestsPerAddress'),
-};
+});
 
 /**
  * Blocks an address, other than the published ones, that sends more than ten requests a minute to the environment's own receiver, the

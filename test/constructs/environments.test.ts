@@ -96,6 +96,7 @@ describe('a row', () => {
       'objective.availability': 1,
       'throttle.requestsPerSecond': 0,
       'throttle.burst': 1251,
+      'throttle.requestsPerAddress': 9,
       tokenIssuer: 'https://eu.example/',
       accessTokenMinutes: 10_081,
       'signingKeyLabels.accessToken': ['2026-13'],

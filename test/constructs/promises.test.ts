@@ -206,13 +206,17 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
   },
   'docs/decisions/probe.md: ten requests a minute': { 'WAFv2::IPSet Api': { Scope: 'REGIONAL' } },
   'docs/runbook/alarms.md: more than 2,000 requests in five minutes': {
-    'WAFv2::WebACL Api': {
+    'WAFv2::WebACL Api': ({ throttle }) => ({
       ...{ Scope: 'REGIONAL', DefaultAction: { Allow: {} } },
       Rules: [
         {
           ...{ Name: 'RequestsPerAddress', Action: { Block: {} } },
           Statement: {
-            RateBasedStatement: { Limit: 2_000, AggregateKeyType: 'IP', EvaluationWindowSec: 300 },
+            RateBasedStatement: {
+              Limit: throttle.requestsPerAddress ?? 2_000,
+              AggregateKeyType: 'IP',
+              EvaluationWindowSec: 300,
+            },
           },
         },
         {
@@ -223,7 +227,7 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
         managed('AWSManagedRulesKnownBadInputsRuleSet'),
         managed('AWSManagedRulesCommonRuleSet', 'NoUserAgent_HEADER', 'SizeRestrictions_BODY'),
       ],
-    },
+    }),
   },
   'docs/runbook/alarms.md: terminatingRuleId': {
     'WAFv2::LoggingConfiguration Api': {

@@ -93,6 +93,7 @@ export const withEveryOption = (row: Environment) =>
     },
     publicIpv4Pool: 'ipv4pool-ec2-0123456789abcdef0',
     webhookOrigin: { reserve: true },
+    throttle: { ...row.throttle, requestsPerAddress: 30_000 },
     ...(row.standby && {
       standby: {
         ...row.standby,
