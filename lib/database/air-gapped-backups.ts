@@ -25,6 +25,9 @@ export interface AirGappedBackupsProps {
  */
 export class AirGappedBackups extends Construct {
   readonly vaultName: string;
+  readonly vaultArn: string;
+  /** Of the restore testing plan. */
+  readonly drillArn: string;
 
   constructor(
     scope: Construct,
@@ -74,7 +77,8 @@ export class AirGappedBackups extends Construct {
       },
     });
     selection.node.addDependency(role);
-    this.drillRestore(vault, role);
+    this.vaultArn = vault.attrBackupVaultArn;
+    this.drillArn = this.drillRestore(vault, role).attrRestoreTestingPlanArn;
     withStableLogicalId(vault, 'AirGappedVault');
   }
 
@@ -84,7 +88,7 @@ export class AirGappedBackups extends Construct {
    * https://docs.aws.amazon.com/aws-backup/latest/devguide/restore-testing.html
    * https://docs.aws.amazon.com/aws-backup/latest/devguide/restore-testing-inferred-metadata.html
    */
-  private drillRestore(vault: backup.CfnLogicallyAirGappedBackupVault, role: Role): void {
+  private drillRestore(vault: backup.CfnLogicallyAirGappedBackupVault, role: Role) {
     const { cluster, vpc } = this.props;
     const description = 'Restore drills: admits nothing, reaches nothing';
     const { securityGroupId } = new ClosedSecurityGroup(this, 'DrillSecurityGroup', { vpc, description });
@@ -112,6 +116,7 @@ export class AirGappedBackups extends Construct {
         vpcSecurityGroupIds: `["${securityGroupId}"]`,
       },
     }).node.addDependency(role);
+    return drill;
   }
 
   /**

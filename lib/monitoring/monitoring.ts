@@ -17,6 +17,7 @@ import { functionRoutes } from '../api/routes';
 import { withStableLogicalId } from '../stable-logical-id';
 import { alarmTable, deliveryMetric, objectiveSums, type Watched } from './alarm-table';
 import { type AlarmRow, Alarms, type AlarmsProps, notifyingNames, runbookAnchorOf } from './alarms';
+import { BackupEvents } from './backup-events';
 import { LogMetrics, sum } from './log-metrics';
 
 export type MonitoringProps = Watched & Pick<AlarmsProps, 'key'>;
@@ -43,7 +44,9 @@ export class Monitoring extends Construct {
           .map(([operation]) => [operation, routeFunctions[operation].logGroup]),
       ),
     });
-    const alarms = alarmTable(props, logMetrics);
+    const target = props.webhooks.purgeExpired;
+    const backupEvents = new BackupEvents(this, 'BackupEvents', { ...props.backups, target });
+    const alarms = alarmTable(props, logMetrics, backupEvents);
     this.topicArn = new Alarms(this, 'Alarms', { environment, key, alarms }).topicArn;
     const stage = api.restApi.deploymentStage;
     this.cloudWatchDashboardUrl = addCloudWatchDashboard(

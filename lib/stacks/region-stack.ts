@@ -92,7 +92,7 @@ export class RegionStack extends EnvironmentStack {
     const retentionDays = airGappedRetentionDays(environment);
     if (objective && retentionDays !== undefined) {
       const { cluster } = database;
-      const { vaultName } = new AirGappedBackups(this, 'AirGappedBackups', {
+      const backups = new AirGappedBackups(this, 'AirGappedBackups', {
         environment,
         vpc,
         cluster,
@@ -108,14 +108,14 @@ export class RegionStack extends EnvironmentStack {
         routeFunctions: functions,
         runOperation: operations,
         clusterIdentifier: cluster.identifier,
-        vaultName,
+        backups,
         webhooks,
         probe,
         webhookOrigin,
       });
       this.addOutputs({
         AlarmTopicArn: ['SNS topic to which alarms are published', topicArn],
-        AirGappedVaultName: ['Vault of the backups that nobody can delete', vaultName],
+        AirGappedVaultName: ['Vault of the backups that nobody can delete', backups.vaultName],
         MonitoringDashboardUrl: ['Alarms and metrics, in CloudWatch', cloudWatchDashboardUrl],
         ProbeFunctionName: ['Function that sends webhooks to the environment itself', probe.functionName],
       });

@@ -96,14 +96,16 @@ const promised: Readonly<Record<string, readonly string[]>> = {
   ],
   'database-replication': [`${database('AuroraReplicaLag', ' Role=READER')} >= 1000, 3 of 3, breaching`],
   'backup-copy': [
-    'all + ofType < 1, 28 of 28, breaching',
+    'all + ofType + events < 1, 28 of 28, breaching',
     `all: ${backups('NumberOfCopyJobsCompleted', 60)}`,
     `ofType: ${backups('NumberOfCopyJobsCompleted', 60, ' ResourceType=Aurora')}`,
+    'events: AWS/Events Invocations {RuleName=MonitoringBackupEventsCopy} Sum of 60 min',
   ],
   'restore-drill': [
-    'all + ofType < 1, 6 of 6, breaching',
+    'all + ofType + events < 1, 6 of 6, breaching',
     `all: ${backups('NumberOfRestoreJobsCompleted', 1440)}`,
     `ofType: ${backups('NumberOfRestoreJobsCompleted', 1440, ' ResourceType=Aurora')}`,
+    'events: AWS/Events Invocations {RuleName=MonitoringBackupEventsRestore} Sum of 1440 min',
   ],
   'deliveries-failing': [
     'IF(failed >= 20 AND 0 * failed + delivered < 1, 1, 0) >= 1, 2 of 2',

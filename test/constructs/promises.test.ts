@@ -261,6 +261,9 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
     'Lambda::Function (SchemaMigration|SigningKeys)Provider': provider,
   },
   'lib/network/network.ts': { 'Lambda::Function CustomVpcRestrictDefaultSG': lambda(15 * 60, 128) },
+  'lib/monitoring/backup-events.ts': {
+    'Events::Rule MonitoringBackupEvents': { State: 'ENABLED' },
+  },
   'docs/runbook/alarms.md: daily event': { 'Events::Rule \\w+KeepActive': schedule('rate(1 day)') },
   'lib/environments.ts: logRetentionDays': {
     'Logs::LogGroup DatabaseLog': (row, isStandby) => ({ ...log(row), ...protectedWith(row, isStandby) }),

@@ -43,7 +43,8 @@ const reviewedProperties: Readonly<Record<string, string>> = {
   'AWS::EC2::VPCEndpoint':
     'PolicyDocument PrivateDnsEnabled SecurityGroupIds ServiceName SubnetIds Tags VpcEndpointType VpcId',
   'AWS::EC2::VPCGatewayAttachment': 'InternetGatewayId VpcId',
-  'AWS::Events::Rule': 'Description ScheduleExpression State Tags Targets',
+  // Not `EventBusName`: a pattern is for the default bus, whose events are the account's own.
+  'AWS::Events::Rule': 'Description EventPattern ScheduleExpression State Tags Targets',
   'AWS::KMS::Key':
     'Description EnableKeyRotation KeyPolicy KeySpec KeyUsage MultiRegion PendingWindowInDays Tags',
   'AWS::KMS::ReplicaKey': 'Description KeyPolicy PendingWindowInDays PrimaryKeyArn Tags',

@@ -88,6 +88,8 @@ it.each<[rule: string, type: string, path: string, value: unknown, within?: stri
   ['value-not-allowed', 'AWS::EC2::Subnet', 'MapPublicIpOnLaunch', { Ref: 'Flag' }],
   ['value-not-allowed', 'AWS::EC2::Subnet', 'MapPublicIpOnLaunch', conditional(true, false), '.Fn::If.1'],
   ['value-not-allowed', 'AWS::Events::Rule', 'Targets', [{ Arn: elsewhere }]],
+  ['unreviewed', 'AWS::Events::Rule', 'EventBusName', 'default'],
+  ['foreign-region', 'AWS::Events::Rule', 'EventPattern.region', ['us-east-1'], '.0'],
   ['value-not-allowed', 'AWS::Events::Rule', 'Targets.0.Arn', 'arn:aws:events:x:1:api-destination/x/1'],
   ['value-not-allowed', 'AWS::KMS::ReplicaKey', 'PrimaryKeyArn', 'arn:aws:kms:us-east-1:1:key/mrk-1'],
   ['value-not-allowed', 'AWS::KMS::ReplicaKey', 'PrimaryKeyArn', { Ref: 'Free' }],
