@@ -1,5 +1,6 @@
 import './node-version';
 import './uncaught';
 import { createAccountApp } from '../lib/account/app';
+import { warn } from './warn';
 
-createAccountApp().synth();
+createAccountApp(undefined, undefined, warn).synth();

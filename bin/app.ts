@@ -1,16 +1,18 @@
 import './node-version';
 import './uncaught';
-import { printable } from '../domain/printable';
 import { createApp } from '../lib/app';
 import { environments } from '../lib/environments';
 import { readAccounts } from '../lib/target-accounts';
+import { warn } from './warn';
 
-createApp({
+const { stacks, directory } = createApp({
   accounts: readAccounts(
     environments.map(({ name }) => name),
     process.env,
-    (warning) => process.stderr.write(`warning: ${printable(warning)}\n`),
+    warn,
   ),
   // The variable of the CDK command line's `--no-validation`.
   validateTemplates: process.env.CDK_VALIDATION !== 'false',
+  warn,
 }).synth();
+process.stderr.write(`Wrote ${stacks.map(({ stackName }) => stackName).join(', ')} to ${directory}\n`);

@@ -112,7 +112,7 @@ export const environments: readonly Environment[] = validateEnvironments([
 ]);
 
 /**
- * A copy of the first row at minimum capacity, `dev-NAME`, for trying out the service: `cdk deploy -c developer=NAME`.
+ * A copy of the first row at minimum capacity, `dev-NAME`, for trying out the service: `cdk deploy -c wallet:developer=NAME`.
  *
  * @throws InvalidInput for an invalid name
  */

@@ -4,7 +4,7 @@ import { environments as table } from '../environments';
 
 export type AccountSettings = ReturnType<typeof readAccountSettings>;
 
-/** Context key that permits several environments in one account. */
+/** Setting that permits several environments in one account. */
 const sharing = 'environments-may-replace-each-other';
 
 const rows = new Map(table.map((row) => [row.name, row]));
@@ -12,13 +12,13 @@ const rows = new Map(table.map((row) => [row.name, row]));
 /** cfn-lint 1.51 lists no AWS::Budgets::Budget there. */
 const withoutBudgets = ['me-central-1'];
 
-/** Reads the context of `cdk -c NAME=VALUE`. @throws InvalidInput with the name of a missing or wrong setting */
+/** Reads the context of `cdk -c wallet:NAME=VALUE`. @throws InvalidInput with the name of a missing or wrong setting */
 export function readAccountSettings(read: (name: string) => unknown) {
   const required = (name: string, pattern: RegExp, example: string): string => {
     const value = read(name);
     if (typeof value === 'string' && pattern.test(value)) return value;
     throw new InvalidInput(
-      `${name} is ${JSON.stringify(value) ?? 'missing'}. Give it as: -c ${name}=${example}`,
+      `${name} is ${JSON.stringify(value) ?? 'missing'}. Give it as: -c wallet:${name}=${example}`,
     );
   };
   const names = required('environments', /^[a-z0-9-]+(,[a-z0-9-]+)*$/, 'eu').split(',');
@@ -30,20 +30,20 @@ export function readAccountSettings(read: (name: string) => unknown) {
   });
   if (environments.length > 1 && read(sharing) !== 'true') {
     throw new InvalidInput(
-      `environments are ${names.join(', ')}, all in one account. The roles of cdk bootstrap are for the whole account: who may deploy one of them may replace or delete the others. Give each an account of its own, or accept that: -c ${sharing}=true`,
+      `environments are ${names.join(', ')}, all in one account. The roles of cdk bootstrap are for the whole account: who may deploy one of them may replace or delete the others. Give each an account of its own, or accept that: -c wallet:${sharing}=true`,
     );
   }
   const region = String(read('region') ?? environments[0]?.region);
   if (!isRegion(region)) throw new InvalidInput(`region is "${region}". Use an AWS region, ${regionRemedy}`);
   if (withoutBudgets.includes(region)) {
     throw new InvalidInput(
-      `region is ${region}, where CloudFormation has no budgets. Give another for the stack, whose roles and budget are global: -c region=eu-central-1`,
+      `region is ${region}, where CloudFormation has no budgets. Give another for the stack, whose roles and budget are global: -c wallet:region=eu-central-1`,
     );
   }
   const operators = read('operators');
   if (operators !== undefined && !/^[\w+=,.@-]{1,32}$/.test(String(operators)))
     throw new InvalidInput(
-      `operators is ${JSON.stringify(operators)}. Give the name of a permission set of IAM Identity Center: -c operators=OnCall`,
+      `operators is ${JSON.stringify(operators)}. Give the name of a permission set of IAM Identity Center: -c wallet:operators=OnCall`,
     );
   return {
     environments,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { projectRoot, sourcesIn } from './sources';
 
 it('every entry point checks the version of Node.js first, then reports uncaught errors', () => {
-  const entryPoints = sourcesIn('bin').filter(({ path }) => !/(node-version|uncaught)\.ts$/.test(path));
+  const entryPoints = sourcesIn('bin').filter(({ path }) => !/(node-version|uncaught|warn)\.ts$/.test(path));
   for (const { text } of entryPoints)
     expect(text.startsWith("import './node-version';\nimport './uncaught';\n")).toBe(true);
 });

@@ -1,7 +1,8 @@
-import { type App, Stack, Validations } from 'aws-cdk-lib';
+import { App, Stack, Validations } from 'aws-cdk-lib';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { IConstruct } from 'constructs';
+import { readSetting } from '../../lib/app';
 import { reviewed } from '../../lib/checks/residency/reviewed';
 import { addRulePacks, rulePacks } from '../../lib/checks/rule-packs';
 import { developerEnvironment, environments } from '../../lib/environments';
@@ -92,9 +93,9 @@ it('templates list the migrations that cannot be undone', () => {
   }
 });
 
-it("with -c developer=NAME, the app has only a developer's copy, which retains nothing, and makes nothing for the whole account", () => {
+it("with -c wallet:developer=NAME, the app has only a developer's copy, which retains nothing, and makes nothing for the whole account", () => {
   const { CDK_CONTEXT_JSON: context = '{}' } = process.env;
-  process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...JSON.parse(context), developer: 'ada' });
+  process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...JSON.parse(context), 'wallet:developer': 'ada' });
   const copies = withApp((app) => app.synth().stacks.map(({ id, template }) => ({ id, template })), {
     validateTemplates: false,
   });
@@ -108,6 +109,17 @@ it("with -c developer=NAME, the app has only a developer's copy, which retains n
   expect(JSON.stringify(resources)).not.toMatch(/AWS::ApiGateway::Account|AccessLogSetting|AWS::Backup/);
   for (const [id, { Type, Properties }] of resources)
     if (Type === 'AWS::KMS::Key') expect([id, Properties.PendingWindowInDays]).toEqual([id, 7]);
+});
+
+it('a setting without the prefix of the project has no effect, and is told', () => {
+  const warn = jest.fn();
+  const app = new App({ context: { developer: 'bob', 'wallet:region': 'eu-west-1', region: 'us-east-1' } });
+  expect(['developer', 'region', 'email'].map((name) => readSetting(app, name, warn))).toEqual([
+    ...[undefined, 'eu-west-1', undefined],
+  ]);
+  const told =
+    'The context "developer" is not this project\'s. If you mean its setting, write -c wallet:developer=…';
+  expect(warn.mock.calls).toEqual([[told]]);
 });
 
 it('a finding of the residency rules fails the synthesis despite an acknowledgement, with construct, value and remedy', () => {

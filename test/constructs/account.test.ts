@@ -218,7 +218,7 @@ it.each<[string, Record<string, string>, string]>([
   ['another claim beside the repository', { repository: 'owner/name:ref' }, 'repository is "owner/name:ref"'],
   ['every permission set', { operators: '*' }, 'operators is "*"'],
   ['an unknown environment', { environments: `${name},nowhere` }, 'environments names "nowhere"'],
-  ['several environments', { environments: every }, '-c environments-may-replace-each-other=true'],
+  ['several environments', { environments: every }, '-c wallet:environments-may-replace-each-other=true'],
   ['an unknown region', { region: 'eu-central-9' }, 'region is "eu-central-9". Use an AWS region'],
   ['a region without budgets', { region: 'me-central-1' }, 'where CloudFormation has no budgets'],
 ])('refuses %s', (_, changes, message) => {

@@ -66,7 +66,7 @@ it.each(complete)('./wallet %s works, up to its first call', async (command) => 
 it('deploying.md passes the account stack the settings that it reads', () => {
   const [line = ''] = /^npm run -s account -- deploy.*$/m.exec(page('deploying')) ?? [];
   const context = Object.fromEntries(
-    Array.from(line.matchAll(/-c ([a-z-]+)=(\S+)/g), (match) => match.slice(1)),
+    Array.from(line.matchAll(/-c wallet:([a-z-]+)=(\S+)/g), (match) => match.slice(1)),
   );
   const settings = { repository: 'owner/name', region: 'eu-central-1', budget: 2000 };
   expect(readAccountSettings((name) => context[name])).toMatchObject(settings);

@@ -1,10 +1,13 @@
+import { join, resolve } from 'node:path';
 import { createAccountApp } from '../../lib/account/app';
 import { createApp } from '../../lib/app';
 import { promoted } from '../../lib/environment/schema';
-import { environments } from '../../lib/environments';
+import { environments, stacksOf } from '../../lib/environments';
 import { createGuardrailsApp } from '../../lib/guardrails/app';
+import { Workspace } from '../ci/workspace';
 import { newcomer, restored, withDirectAccess, withStandby } from '../support/rows';
 import { withTemporaryFolder } from '../support/stacks';
+import { temporaryFolder } from '../support/temporary-folder';
 
 // CloudFormation's own rules take long to load.
 jest.setTimeout(120_000);
@@ -21,12 +24,12 @@ it('rows as in the documents pass every check of synthesis: added, with a reserv
 
 it('the account stack passes every check of synthesis', () => {
   const context = {
-    environments: environments.map(({ name }) => name).join(','),
-    'environments-may-replace-each-other': 'true',
-    region: 'eu-central-1',
-    repository: 'owner/name',
-    budget: '500',
-    email: 'on-call@example.com',
+    'wallet:environments': environments.map(({ name }) => name).join(','),
+    'wallet:environments-may-replace-each-other': 'true',
+    'wallet:region': 'eu-central-1',
+    'wallet:repository': 'owner/name',
+    'wallet:budget': '500',
+    'wallet:email': 'on-call@example.com',
   };
   withTemporaryFolder((outdir) => expect(() => createAccountApp(outdir, context).synth()).not.toThrow());
 });
@@ -34,4 +37,17 @@ it('the account stack passes every check of synthesis', () => {
 it('the guardrails stack passes every check of synthesis', () => {
   const guarded = { environment: newcomer, account: '111122223333', organization: 'o-abcdefghij' };
   withTemporaryFolder((outdir) => expect(() => createGuardrailsApp(guarded, outdir).synth()).not.toThrow());
+});
+
+const folder = temporaryFolder();
+it("a person's own ~/.cdk.json moves no assembly and replaces no environment", async () => {
+  const checkout = new Workspace(folder());
+  checkout.write('home/.cdk.json', '{"output":"elsewhere","context":{"developer":"bob"}}');
+  const HOME = join(checkout.folder, 'home');
+  const { exitCode, printed } = await checkout.start('npm run synth -- --no-validation', { HOME });
+  const [, wrote = '', to = ''] = /^Wrote (.*) to (.*)$/m.exec(printed) ?? [];
+  expect([exitCode, resolve(checkout.folder, to)]).toEqual([0, join(checkout.folder, 'cdk.out')]);
+  expect(printed).toContain('warning: The context "developer" is not this project\'s.');
+  const stacks = environments.flatMap(stacksOf).map(({ stackId }) => stackId);
+  expect(wrote.split(', ').sort()).toEqual(stacks.sort());
 });

@@ -14,9 +14,12 @@ export const regionChecks: readonly Check[] = [
       });
       const found = `${region} is ${status}`;
       if (/^ENABLED/.test(status)) return found;
+      const command = `aws account enable-region --region-name ${region}`;
       return failed(
         found,
-        `Enable it, which takes minutes to hours: aws account enable-region --region-name ${region}`,
+        status === 'ENABLING'
+          ? 'Wait, minutes to hours.'
+          : `Enable it, which takes minutes to hours: ${command}`,
       );
     },
   },

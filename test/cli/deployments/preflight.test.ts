@@ -152,7 +152,8 @@ const invented = { ...plain, domainNames: { api: 'api.example.com', dashboard: '
 const { alarmEmail: ___, ...withoutEmail } = plain;
 const [early, late] = ['2026-11-21T10:29:59Z', '2026-11-21T10:30:01Z'];
 it.each<[expected: string, text: string, Environment, Replies]>([
-  ['failed region', 'is DISABLED', plain, regionIs('DISABLED')],
+  ['failed region', 'is DISABLED. Enable it', plain, regionIs('DISABLED')],
+  ['failed region', 'is ENABLING. Wait', plain, regionIs('ENABLING')],
   ['failed rds-service-linked-role', 'create-service', plain, refusing('iam:GetRole', 'NoSuchEntity')],
   ['not checked region', 'a role that has', plain, refusing('account:GetRegionOptStatus', 'AccessDenied')],
   ['failed stack-state', 'rollback-stack --stack-name WalletEu', plain, inStatus('UPDATE_FAILED')],
