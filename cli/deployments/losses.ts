@@ -46,6 +46,17 @@ export function lossesOf(base: Stack, change: Stack, changes?: readonly Resource
     ...(base.terminationProtection && !change.terminationProtection
       ? ['The stack would lose its termination protection: a single call could then delete it.']
       : []),
+    ...Object.entries(resources.changes)
+      .filter(
+        ([
+          ,
+          {
+            isUpdate,
+            propertyUpdates: { DeletionProtection: protection },
+          },
+        ]) => isUpdate && protection?.oldValue === true,
+      )
+      .map(([id]) => `\`${id}\` would lose its deletion protection: a single call could then delete it.`),
     ...[...inTemplate, ...inChangeSet].flatMap(({ logicalId, type, effect }) => {
       const { remedy } = statefulTypes[type] ?? {};
       // Resources deleted with their stack, such as a role's password, can be recreated.

@@ -75,7 +75,7 @@ async function plan({ stack: name, assembly, write, verify, json }: PlanOptions,
   const warnings = deployed ? await warningsOf(cloudFormation, deployed, assembled, changes) : [];
   const planned: Plan = { stack: name, region, base, warnings, changes: changes.map(readChange) };
   if (write !== undefined) writeJson(write, planned);
-  terminal.result(json ? JSON.stringify(planned) : formatMarkdown(planned));
+  terminal.result(json ? JSON.stringify(planned) : formatMarkdown(planned, terminal));
 }
 
 async function warningsOf(
@@ -199,7 +199,7 @@ function formatDetail({ Target, CausingEntity }: NonNullable<ResourceChange['Det
 }
 
 /** For the approver: losses first, then every change. */
-function formatMarkdown({ stack, region, base, warnings, changes }: Plan): string {
+function formatMarkdown({ stack, region, base, warnings, changes }: Plan, terminal: Terminal): string {
   const byEffect = effects.map((effect) => ({
     effect,
     of: changes.filter((each) => each.effect === effect),
@@ -209,7 +209,7 @@ function formatMarkdown({ stack, region, base, warnings, changes }: Plan): strin
     .flatMap(({ of }) => of)
     .map(
       ({ effect, logicalId, type, details }) =>
-        `| ${effect} | \`${logicalId}\` | ${type} | ${details.map(escapeMarkdown).join('<br>')} |`,
+        `| ${effect} | \`${logicalId}\` | ${type} | ${details.map((each) => escapeMarkdown(each, terminal)).join(terminal.width === undefined ? '<br>' : '; ')} |`,
     );
   const heading = ['', '| Effect | Resource | Type | Details |', '|---|---|---|---|'];
   return [

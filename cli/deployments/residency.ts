@@ -31,7 +31,7 @@ type Report = Awaited<ReturnType<typeof collect>>;
 
 async function residency({ environment, json }: ResidencyOptions, terminal: Terminal) {
   const report = await collect(environmentNamed(environment) as Environment, terminal);
-  terminal.result(json ? JSON.stringify(report) : formatMarkdown(report));
+  terminal.result(json ? JSON.stringify(report) : formatMarkdown(report, terminal));
   const { findings, notChecked } = report;
   const count = `${environment}: ${findings.length} findings, ${notChecked.length} calls not checked.`;
   if (findings.length > 0)
@@ -66,7 +66,7 @@ async function collect(environment: Environment, { note }: Terminal) {
   };
 }
 
-function formatMarkdown(report: Report): string {
+function formatMarkdown(report: Report, terminal: Terminal): string {
   const { environment, account, date, residencyRegions, regions: all, findings, notChecked } = report;
   const rows = report.evidence.map(({ what, how, regions, seen, ...of }) => {
     const blind =
@@ -76,7 +76,9 @@ function formatMarkdown(report: Report): string {
     return `| ${what} | ${where} | ${result} | ${seen.length} | ${how} |`;
   });
   const list = (heading: string, items: readonly string[]) =>
-    items.length > 0 ? ['', `## ${heading}`, '', ...items.map((item) => `- ${escapeMarkdown(item)}`)] : [];
+    items.length > 0
+      ? ['', `## ${heading}`, '', ...items.map((item) => `- ${escapeMarkdown(item, terminal)}`)]
+      : [];
   const copies = report.evidence.flatMap(({ seen }) => seen.filter((name) => name.includes(', also in ')));
   return [
     `# Residency of ${environment}`,

@@ -44,7 +44,7 @@ export const statefulTypes: Readonly<Record<string, StatefulType>> = {
   'AWS::Backup::LogicallyAirGappedBackupVault': {
     fixed: ['BackupVaultName', 'EncryptionKeyArn', 'MaxRetentionDays', 'MinRetentionDays'],
     remedy:
-      'A new vault begins empty beside the old one, whose backups nobody can delete early and which costs until they expire. Undo the change, unless you want another retention from now on.',
+      'Its backups stay and cost until they expire: nobody can delete them early. A vault that replaces it begins empty. If this stack needs the old one again: "Adopting a vault" in docs/runbook/planned-work.md.',
   },
   'AWS::KMS::Key': {
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html

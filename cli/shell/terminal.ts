@@ -88,6 +88,8 @@ export function columns(table: readonly (readonly string[])[]): readonly string[
   );
 }
 
-/** For a line or a cell of Markdown: names and values of AWS may contain any text. */
-export const escapeMarkdown = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
+/** For a line or a cell of Markdown: names and values of AWS may contain any text. A terminal renders none, and shows it as it is. */
+export const escapeMarkdown = (text: string, { width }: Pick<Terminal, 'width'>): string =>
+  width !== undefined
+    ? text.replaceAll(/\s+/g, ' ')
+    : text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');

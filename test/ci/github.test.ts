@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { githubEnvironments } from '../../domain/workflow-roles';
 import { environments } from '../../lib/environments';
@@ -106,9 +106,16 @@ it('lists the environments that GitHub has, and skips and names the others', asy
   const url = `/repos/owner/name/environments/${environment}-read`;
   const policies = { [`${url}/deployment-branch-policies`]: { branch_policies: [main] } };
   answers = { [url]: branches, ...policies };
-  const list = () => step('node --require tsx/cjs .ci/list-environments.ts');
+  const command = 'node --require tsx/cjs .ci/list-environments.ts';
+  const list = (of = workspace()) => of.step(command, variables());
   const { output, summary } = await list();
-  expect(output).toBe(`environments=${JSON.stringify([{ environment, region }])}\n`);
+  const listed = (qualifier: string) =>
+    `environments=${JSON.stringify([{ environment, region, qualifier }])}\n`;
+  expect(output).toBe(listed('hnb659fds'));
+  const other = workspace();
+  rmSync(join(other.folder, 'cdk.json'));
+  other.write('cdk.json', JSON.stringify({ context: { '@aws-cdk/core:bootstrapQualifier': 'wallet' } }));
+  expect((await list(other)).output).toBe(listed('wallet'));
   for (const { name } of environments.slice(1)) expect(summary).toContain(`Skipped ${name}: `);
 
   answers = { [url]: 500 };

@@ -11,7 +11,7 @@ const resources = {
   Cluster: {
     Type: 'AWS::RDS::DBCluster',
     ...retained,
-    Properties: { DatabaseName: 'wallet', EngineVersion: '17.9', Port: 5432 },
+    Properties: { DatabaseName: 'wallet', EngineVersion: '17.9', Port: 5432, DeletionProtection: true },
   },
   Address: { Type: 'AWS::EC2::EIP', ...retained, Properties: { Domain: 'vpc' } },
   Queue: { Type: 'AWS::SQS::Queue', ...retained, Properties: {} },
@@ -55,6 +55,11 @@ it.each<[string, Change, object?]>([
     ({ Queue }) => Object.assign(Queue, { DeletionPolicy: 'Delete' }),
   ],
   ['The stack would be created in aws://1/eu-west-1', () => {}, { environment: 'aws://1/eu-west-1' }],
+  ['`Cluster` would lose its deletion protection: a', set('Cluster', { DeletionProtection: false })],
+  [
+    '`Cluster` would lose its deletion protection: a',
+    ({ Cluster }) => delete Cluster.Properties.DeletionProtection,
+  ],
   ['The stack would lose its termination protection', () => {}, { terminationProtection: false }],
   ['Migration `0002-drop` prevents a rollback: it held secrets.', addMigration],
 ])('warns first: %s', (loss, change, more = {}) => {

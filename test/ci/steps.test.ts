@@ -163,6 +163,10 @@ const modified = {
   ...{ LogicalResourceId: 'Queue', ResourceType: 'AWS::SQS::Queue', StackResourceDriftStatus: 'MODIFIED' },
   PropertyDifferences: [{ PropertyPath: '/KmsMasterKeyId', ExpectedValue: 'a', ActualValue: 'b' }],
 };
+const unknown = (type: string) => ({
+  ...{ LogicalResourceId: 'It', ResourceType: `AWS::${type}`, StackResourceDriftStatus: 'UNKNOWN' },
+  DriftStatusReason: 'Denied',
+});
 const [running, complete] = ['IN_PROGRESS', 'COMPLETE'].map((status) => ({
   DetectionStatus: `DETECTION_${status}`,
 }));
@@ -170,6 +174,13 @@ const denied = { DetectionStatus: 'DETECTION_FAILED', DetectionStatusReason: 'De
 it.each([
   [1, '- Queue (AWS::SQS::Queue) is modified; /KmsMasterKeyId is b', [modified], [running, complete]],
   [0, 'WalletEu has no drift.', [], [complete]],
+  [
+    0,
+    '- It (AWS::SecretsManager::Secret) is unknown; Denied',
+    [unknown('SecretsManager::Secret')],
+    [complete],
+  ],
+  [1, '- It (AWS::SQS::Queue) is unknown; Denied', [unknown('SQS::Queue')], [complete]],
   [1, 'The detection failed: Denied.', [], [denied]],
 ])('detection of drift exits with %d: %s', async (exitCode, sentence, StackResourceDrifts, statuses) => {
   account.answer({
