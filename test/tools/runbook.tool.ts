@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { projectRoot } from '../architecture/sources';
+import { localClient } from '../support/aws-client';
+import { eventually } from '../support/eventually';
+import { startNodeIn } from '../support/local-command';
+import { temporaryFolder } from '../support/temporary-folder';
+
+const folder = temporaryFolder();
+const page = readFileSync(join(projectRoot, 'docs/runbook/emergencies.md'), 'utf8');
+/** A block of commands, by a text in it. */
+const block = (text: string) =>
+  page
+    .split('```sh\n')
+    .map((each) => each.split('```')[0] ?? '')
+    .find((each) => each.includes(text)) ?? '';
+
+/** Runs commands of the runbook in Bash, with jq, and with this program in place of the AWS command line. */
+async function run(commands: string, aws: string, variables: Readonly<Record<string, string>> = {}) {
+  const program = `#!${process.execPath}\nconst [, , service, command, ...rest] = process.argv;\nconst given = (name) => rest[rest.indexOf(name) + 1];\n${aws}`;
+  writeFileSync(join(folder(), 'aws'), program, { mode: 0o755 });
+  const env = { ...process.env, ...variables, PATH: `${folder()}:${process.env.PATH}` };
+  await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { cwd: folder(), env });
+}
+
+/** SQS on this machine, with two queues, whose addresses it prints. */
+const emulator = `
+require('./local/aws/sqs/queues').startQueues().then(({ url, createQueue }) => {
+  const create = (name) => createQueue({ name, region: 'eu-central-1', attributes: {} }).url;
+  console.log(JSON.stringify([url, create('old'), create('new')]));
+});`;
+
+it('the loop of a promotion moves each waiting message once, with its attributes', async () => {
+  const queues = startNodeIn(projectRoot, ['--require', 'tsx/cjs', '-e', emulator]);
+  await eventually(() => queues.said.stdout.endsWith('\n'), 30);
+  const [url, old, current] = JSON.parse(queues.said.stdout) as [string, string, string];
+  const sqs = new SQSClient(localClient(url));
+  const bodies = ['{"a":"\'$x \\\\"}', 'two\nlines', 'plain'];
+  for (const [index, MessageBody] of bodies.entries())
+    await sqs.send(
+      new SendMessageCommand({
+        ...{ QueueUrl: old, MessageBody },
+        ...(index < 2 && { MessageGroupId: `wh-${index}` }),
+        ...(index === 0 && { MessageAttributes: { reason: { DataType: 'String', StringValue: 'gone' } } }),
+      }),
+    );
+  const sdk = JSON.stringify(require.resolve('@aws-sdk/client-sqs'));
+  await run(
+    block('while message='),
+    `
+const { SQS } = require(${sdk});
+const sqs = new SQS(${JSON.stringify({ ...localClient(url), region: 'eu-central-1' })});
+const all = { AttributeNames: ['MessageGroupId'], MessageAttributeNames: ['All'] };
+const calls = {
+  'receive-message': () => sqs.receiveMessage({ QueueUrl: given('--queue-url'), ...all }),
+  'send-message': () => sqs.sendMessage(JSON.parse(require('fs').readFileSync('message.json', 'utf8'))),
+  'delete-message': () => sqs.deleteMessage({ QueueUrl: given('--queue-url'), ReceiptHandle: given('--receipt-handle') }),
+};
+calls[command]().then(({ $metadata, ...answer }) => Object.keys(answer).length > 0 && console.log(JSON.stringify(answer)));`,
+    { OLD: old, NEW: current },
+  );
+  const receive = async (QueueUrl: string) => {
+    const options = { MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
+    const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, ...options }));
+    return Messages;
+  };
+  const moved = await receive(current);
+  expect(moved.map(({ Body }) => Body).sort()).toEqual(bodies.toSorted());
+  const first = moved.find(({ Body }) => Body === bodies[0]);
+  expect(first?.MessageAttributes).toMatchObject({ reason: { StringValue: 'gone' } });
+  expect([...(await receive(old)), ...(await receive(current))]).toEqual([]);
+  sqs.destroy();
+  queues.process.kill();
+  await queues.ended();
+});
+
+it('one command saves both A records to a file and deletes them, and the file restores them', async () => {
+  const alias = (Name: string, Type = 'A') => ({ Name, Type, AliasTarget: { DNSName: `d-${Name}` } });
+  const kept = [alias('api.example.com.', 'CAA'), alias('www.example.com.')];
+  const moved = ['api', 'dashboard'].map((name) => alias(`${name}.example.com.`));
+  const zone = join(folder(), 'zone.json');
+  writeFileSync(zone, JSON.stringify({ ResourceRecordSets: [...kept, ...moved] }));
+  const aws = `
+const fs = require('fs');
+const zone = JSON.parse(fs.readFileSync('zone.json', 'utf8'));
+if (command === 'list-resource-record-sets') console.log(JSON.stringify(zone));
+else {
+  const { Changes } = JSON.parse(fs.readFileSync(given('--change-batch').replace('file://', ''), 'utf8'));
+  const isOf = ({ ResourceRecordSet: of }) => (each) => each.Name === of.Name && each.Type === of.Type;
+  for (const change of Changes) {
+    zone.ResourceRecordSets = zone.ResourceRecordSets.filter((each) => !isOf(change)(each));
+    if (change.Action === 'UPSERT') zone.ResourceRecordSets.push(change.ResourceRecordSet);
+  }
+  fs.writeFileSync('zone.json', JSON.stringify(zone));
+}`;
+  const records = () => JSON.parse(readFileSync(zone, 'utf8')).ResourceRecordSets;
+  await run(block('list-resource-record-sets'), aws);
+  expect(records()).toEqual(kept);
+  const restore = block('restored.json');
+  await run(`ZONE=Z0123456789ABCDEFGHIJ\n${restore}`, aws);
+  expect(records()).toEqual([...kept, ...moved]);
+});
