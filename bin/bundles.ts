@@ -1,38 +1,47 @@
 import './node-version';
 import './uncaught';
-import { buildSync } from 'esbuild';
-import { buildPage } from '../lib/dashboard/page';
+import { type BuildContext, type BuildFailure, context } from 'esbuild';
 import { handlerBuild, handlerNames } from '../lib/functions/bundles';
 
-const accesses = ['data-api', 'direct'] as const;
-/** Source files by bundle; none of a bundle that is to be built. */
-const sources = new Map<string, readonly string[]>();
-/** What edits change in functions' files and variables, by unique names. */
-const texts = new Map<string, string | undefined>();
-let sent = new Map(texts);
+/** For each kind of database access; esbuild rebuilds in them only what has changed. */
+let contexts: readonly BuildContext[] = [];
+let names: readonly string[] = [];
+/** Bundles by name, such as `direct/fan-out-event`, as of the last answer. */
+const sent = new Map<string, string>();
 
-// `npm start -- --watch` runs this in a process that stays, and sends it the paths of edited files.
-process.on('message', (edited: readonly string[]) => {
-  for (const [bundle, paths] of sources)
-    if (edited.some((path) => paths.includes(path))) sources.delete(bundle);
+// `npm start -- --watch` runs this in a process that stays, and asks it after each edit.
+process.on('message', async () => {
   try {
-    for (const access of accesses) build(access);
-    const { html, headers } = buildPage();
-    texts.set('page', html).set('policy', headers['Content-Security-Policy']);
-    const changes = [...sent].map(([name, from]) => [from, texts.get(name)]);
-    sent = new Map(texts);
-    process.send?.({ changes: changes.filter(([from, to]) => from && from !== to) });
+    if (String(names) !== String(handlerNames())) await openContexts();
+    const results = await Promise.all(contexts.map((each) => each.rebuild()));
+    const bundles = results
+      .flatMap(({ outputFiles = [] }) => outputFiles)
+      .map(({ path, text }) => [path.split('/').slice(-3, -1).join('/'), text] as const)
+      .filter(([name, text]) => sent.get(name) !== text);
+    // The first answer is what the assembly has.
+    process.send?.({ bundles: sent.size > 0 ? bundles : [] });
+    for (const [name, text] of bundles) sent.set(name, text);
   } catch (error) {
-    process.send?.({ problem: (error as Error).message });
+    const places = (error as BuildFailure).errors?.map(
+      ({ text, location }) => `${location?.file}:${location?.line}:${location?.column}: ${text}`,
+    );
+    process.send?.({ problem: places?.join('\n') ?? (error as Error).message });
   }
 });
+process.on('disconnect', dispose);
 
-function build(access: (typeof accesses)[number]): void {
-  const names = handlerNames().filter((name) => !sources.has(`${access}/${name}/index.js`));
-  const options = { ...handlerBuild(access, names), outdir: access, metafile: true } as const;
-  const { outputFiles, metafile } = buildSync(options);
-  for (const [index, [path, { inputs }]] of Object.entries(metafile.outputs).entries()) {
-    sources.set(path, Object.keys(inputs));
-    texts.set(path, outputFiles[index]?.text);
-  }
+async function openContexts(): Promise<void> {
+  await dispose();
+  names = handlerNames();
+  const open = (access: 'data-api' | 'direct') =>
+    context({
+      ...{ ...handlerBuild(access, names), outdir: access },
+      // For the place of an error at load.
+      ...{ sourcemap: 'inline', sourcesContent: false },
+    });
+  contexts = await Promise.all([open('data-api'), open('direct')]);
+}
+
+async function dispose(): Promise<void> {
+  await Promise.all(contexts.map((each) => each.dispose()));
 }

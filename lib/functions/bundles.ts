@@ -78,7 +78,7 @@ export class BundledCode extends Code {
       writeFileSync(join(folder, 'index.js'), source);
       for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
       // Copies the folder into the assembly at once, so that it can be removed again here.
-      return Code.fromAsset(folder).bind(scope);
+      return Code.fromAsset(folder, { displayName: `${databaseAccess}/${this.useCase}` }).bind(scope);
     } finally {
       rmSync(folder, { recursive: true });
     }

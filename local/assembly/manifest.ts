@@ -42,6 +42,8 @@ export interface Stack {
   readonly template: Template;
   /** Maps an asset's S3 key in the template to its folder or file. */
   readonly assets: ReadonlyMap<string, string>;
+  /** Maps an asset's S3 key to its name, of a bundle such as `direct/fan-out-event`. */
+  readonly assetNames: ReadonlyMap<string, string>;
 }
 
 /**
@@ -64,10 +66,11 @@ export function readAssembly(directory: string): Stack[] {
       .filter((each) => artifacts[each]?.type === 'cdk:asset-manifest')
       .map((each) => artifacts[each]?.properties as AssetManifestProperties);
     const files = manifests.flatMap(({ file }) => Object.values(read<AssetManifest>(file).files ?? {}));
-    const assets = files.flatMap(({ source, destinations }) =>
-      Object.values(destinations).map(
-        ({ objectKey }) => [objectKey, join(directory, source.path ?? '')] as const,
-      ),
+    const assets = files.flatMap(({ source, displayName = '', destinations }) =>
+      Object.values(destinations).map(({ objectKey }) => ({
+        ...{ objectKey, displayName },
+        path: join(directory, source.path ?? ''),
+      })),
     );
     const template = read<Template>(templateFile);
     const name = stackName ?? id;
@@ -75,7 +78,8 @@ export function readAssembly(directory: string): Stack[] {
       ...{ name, region, template },
       environment: tags.environment ?? name,
       title: titleIn(template),
-      assets: new Map(assets),
+      assets: new Map(assets.map(({ objectKey, path }) => [objectKey, path])),
+      assetNames: new Map(assets.map(({ objectKey, displayName }) => [objectKey, displayName])),
     };
   });
 }
@@ -86,11 +90,13 @@ export const servingStacks = (stacks: readonly Stack[]): readonly Stack[] =>
     Object.values(template.Resources ?? {}).some(({ Type }) => Type === 'AWS::ApiGateway::RestApi'),
   );
 
-/** Read from the dashboard function's variables, one of which contains it as JSON. */
+/** From the dashboard's facts: JSON, in which the template inserts what only a deployment knows. */
 function titleIn({ Resources = {} }: Partial<Template>): string {
-  const functions = Object.values(Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function');
-  const variables = functions.map(({ Properties }) => JSON.stringify(Properties?.Environment));
-  return /\\"title\\":\\"([^"\\]*)/.exec(variables.join('\n'))?.[1] ?? '';
+  const [facts = '{}'] = Object.values(Resources).flatMap(
+    ({ Properties }) => Properties?.Environment?.Variables?.FACTS ?? [],
+  );
+  const parts: readonly unknown[] = facts['Fn::Join']?.[1] ?? [facts];
+  return JSON.parse(parts.filter((part) => typeof part === 'string').join('')).title ?? '';
 }
 
 type StackIdentity = Pick<Stack, 'name' | 'region'>;

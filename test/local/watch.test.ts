@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import {
+  appendFileSync,
   cpSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,76 +12,77 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sources } from '../../local/assembly/cache';
-import { physicalName, readAssembly, type Stack, servingStacks } from '../../local/assembly/manifest';
 import { projectRoot } from '../../local/assembly/synthesis';
-import type { FunctionCode } from '../../local/aws/lambda/function';
+import { startProcess } from '../../local/aws/lambda/instance';
 import { watchSources } from '../../local/watch';
 import { eventually } from '../support/eventually';
-import { copyAssembly } from '../support/prepared-state';
+import { startOwnEnvironments } from '../support/own-environments';
 import { first } from '../support/rows';
 
-/** A copy of the project, whose app writes the stacks that it had, with the page's digest, and the table in the first one. */
+/** A copy of the project, whose app writes the stacks that it had, with a new dashboard, and the table's last line as an output. */
 const root = mkdtempSync(join(tmpdir(), 'wallet-watch-'));
-const assembly = join(root, '.local/cdk.out');
 const app = `
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-const read = (file: string) => readFileSync(file, 'utf8');
+import { createHash } from 'node:crypto';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { buildSync } from 'esbuild';
+import { buildPage } from '../lib/dashboard/page';
+import { handlerBuild } from '../lib/functions/bundles';
+
 const assembly = process.env.CDK_OUTDIR ?? '';
-cpSync('${assembly}', assembly, { recursive: true });
-const digest = "'sha256-" + read('dashboard/page.css').length + "'";
-for (const name of readdirSync(assembly).filter((each) => each.endsWith('.template.json'))) {
-  const template = JSON.parse(read(assembly + '/' + name).replace(/'sha256-[^']*'/g, digest));
-  if (name.startsWith('${first.stackId}.')) template.Description = read('lib/environments.ts');
-  writeFileSync(assembly + '/' + name, JSON.stringify(template));
+cpSync('stacks', assembly, { recursive: true });
+const read = (name: string) => JSON.parse(readFileSync(assembly + '/${first.stackId}.' + name + '.json', 'utf8'));
+const write = (name: string, text: unknown) =>
+  writeFileSync(assembly + '/${first.stackId}.' + name + '.json', JSON.stringify(text));
+const { html, headers } = buildPage();
+const [bundle] = buildSync(handlerBuild('data-api', ['serve-dashboard'])).outputFiles;
+const template = read('template');
+const assets = read('assets');
+for (const { Properties } of Object.values<any>(template.Resources)) {
+  if (!Properties?.Environment?.Variables?.FACTS) continue;
+  Properties.Environment.Variables.RESPONSE_HEADERS = JSON.stringify(headers);
+  const { source } = assets.files[Properties.Code.S3Key.replace('.zip', '')];
+  const path = 'asset.' + createHash('sha256').update(html + bundle?.text).digest('hex');
+  cpSync(assembly + '/' + source.path, assembly + '/' + path, { recursive: true });
+  writeFileSync(assembly + '/' + path + '/index.html', html);
+  writeFileSync(assembly + '/' + path + '/index.js', bundle?.text ?? '');
+  source.path = path;
 }
+template.Outputs.Edited = { Value: readFileSync('lib/environments.ts', 'utf8').trim().split('\\n').at(-1) };
+write('template', template);
+write('assets', assets);
 `;
 const ending = new AbortController();
 const said: string[] = [];
-const restarted: string[] = [];
-let functions: ReturnType<typeof createFunctions>;
+let own: Awaited<ReturnType<typeof startOwnEnvironments>>;
 
 beforeAll(async () => {
   for (const name of sources.filter((each) => !each.startsWith('node_modules')))
     cpSync(join(projectRoot, name), join(root, name), { recursive: true });
   symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
+  own = await startOwnEnvironments({ environments: [first.name], runtime: startProcess });
+  const assembly = own.state.assemblyDirectory;
+  cpSync(assembly, join(root, 'stacks'), { recursive: true });
   writeFileSync(join(root, 'bin/app.ts'), app);
-  await copyAssembly(assembly);
-  const stacks = servingStacks(readAssembly(assembly));
-  functions = stacks.flatMap(createFunctions);
-  const local = {
-    environments: stacks.map((stack) => ({ stack })),
-    functions: { all: () => functions, find: (name: string) => functions.find((each) => each.name === name) },
-    restart: async ({ environment }: Stack) => void restarted.push(environment),
-  };
   const log = { step: (line: string) => said.push(line), problem: (line: string) => said.push(line) };
-  const options = { local, assembly, root, log, signal: ending.signal };
-  watchSources(options as unknown as Parameters<typeof watchSources>[0]);
+  watchSources({ local: own.local, assembly, root, log, signal: ending.signal });
   await eventually(() => said.includes('Edits of the sources are served'), 60);
 });
-afterAll(() => {
+afterAll(async () => {
+  require('node:fs').writeFileSync(
+    said.join('\n') +
+      JSON.stringify(outputs()) +
+      (await get()
+        .then(
+          async (r) => r.status + (await r.text()),
+          (e) => String(e.cause ?? e),
+        )
+        .then((t: string) => t.slice(0, 300))) +
+      require('node:child_process').execSync(`tail -n 5 ${own.state.directory}/logs/*/*.log`),
+  );
   ending.abort();
+  await own.stop();
   rmSync(root, { recursive: true, force: true, maxRetries: 10 });
 });
-
-/** The functions of a stack, which only have code. */
-const createFunctions = (stack: Stack) =>
-  Object.entries(stack.template.Resources).flatMap(([logicalId, { Type, Properties }]) => {
-    if (Type !== 'AWS::Lambda::Function') return [];
-    const code: FunctionCode = {
-      bundleDirectory: stack.assets.get(Properties?.Code.S3Key) ?? '',
-      variables: Properties?.Environment?.Variables ?? {},
-    };
-    const use = (next: FunctionCode) => Object.assign(code, next);
-    return { name: physicalName(stack, logicalId), code: () => code, use };
-  });
-
-/** Files and variables of the first environment's function for the dashboard. */
-function dashboard(): string {
-  const isDashboard = ({ name }: { name: string }) => name.startsWith(`${first.stackId}-DashboardServe`);
-  const { bundleDirectory = '', variables } = functions.find(isDashboard)?.code() ?? {};
-  const files = readdirSync(bundleDirectory).map((name) => readFileSync(join(bundleDirectory, name)));
-  return [...files, JSON.stringify(variables)].join('\n');
-}
 
 /** Replaces a file, as editors do. */
 function edit(file: string, from: string, to: string): void {
@@ -91,35 +93,52 @@ function edit(file: string, from: string, to: string): void {
   renameSync(`${path}.new`, path);
 }
 
-const served = (text: string) => eventually(() => dashboard().includes(text), 60);
+const outputs = () => JSON.parse(readFileSync(own.state.outputsFile, 'utf8'))[first.stackId];
+const get = () => fetch(outputs().DashboardUrl);
+const status = async () => (await get()).status;
+/** Until it has said this as often. */
+const saidTimes = (pattern: RegExp, count: number) =>
+  eventually(() => expect(said.filter((line) => pattern.test(line))).toHaveLength(count), 60);
 
-it('serves an edit of the page and of a function, and keeps the last that compiles', async () => {
-  const style = () => /style-src ('sha256-[^']+')/.exec(dashboard())?.[1];
-  const before = style();
-  edit('dashboard/page.css', 'body {', 'body { outline: 3px solid;');
-  await served('outline:3px solid');
-  // Its digest is in a variable: the browser would not apply another style.
-  expect([before, style()]).toEqual([
-    expect.stringContaining('sha256'),
-    expect.not.stringContaining(`${before}`),
-  ]);
+const handler = 'lambda/serve-dashboard/handler.ts';
+const declared = 'export const handler = bind(';
 
-  const handler = 'lambda/serve-dashboard/handler.ts';
+it('serves an edit of a function, and keeps the last version that loads, with the place of the problem', async () => {
   edit(handler, 'statusCode: 200', 'statusCode: 202');
-  await served('statusCode:202');
-  edit(handler, 'statusCode: 202', 'statusCode: 20,3,');
-  await eventually(() => said.some((line) => line.includes(`${handler}:`)), 60);
-  await served('statusCode:202');
-  edit(handler, 'statusCode: 20,3,', 'statusCode: 203');
-  await served('statusCode:203');
-  expect(dashboard()).toContain('outline:3px solid');
+  await eventually(async () => (await status()) === 202, 60);
+  await saidTimes(/^The template of .* has changed/, 1);
+  await saidTimes(/^Serving the edit: serve-dashboard$/, 1);
+  for (const [from, to, problem] of [
+    ['statusCode: 202', 'statusCode: 20,3', `${handler}:\\d+:\\d+: Expected `],
+    ['statusCode: 20,3', 'statusCode: 203', undefined],
+    [declared, `null!.nothing;\n${declared}`, `${handler}:\\d+:\\d+: TypeError: .*nothing`],
+    [`null!.nothing;\n${declared}`, 'const unused = bind(', `${handler}: Runtime.HandlerNotFound: `],
+  ] as const) {
+    edit(handler, from, to);
+    if (problem)
+      await saidTimes(new RegExp(`^${problem}(.|\\n)*The previous version of .* is still served\\.$`), 1);
+    await eventually(async () => (await status()) === (problem?.includes('Expected') ? 202 : 203), 60);
+  }
+  edit(handler, 'const unused = bind(', declared);
 });
 
-it('starts only the environment again whose template an edit changes', async () => {
-  // Its description is new since the first edit, and the page's digest is no difference.
-  await eventually(() => restarted.length > 0, 60);
-  edit('lib/environments.ts', '', '// Edited.\n');
-  await eventually(() => restarted.length > 1, 60);
-  expect(restarted).toEqual([first.name, first.name]);
-  await served('statusCode:203');
+it('serves an edit of the page, and starts the environment again whose template has changed', async () => {
+  edit('dashboard/page.css', 'body {', 'body { outline: 3px solid;');
+  edit('docs/receivers.md', '# ', '# Edited ');
+  await eventually(async () => (await (await get()).text()).includes('outline:3px solid'), 60);
+  // Its digest is in a variable: the browser would not apply another style.
+  const [, style = ''] = /<style>(.*?)<\/style>/s.exec(await (await get()).text()) ?? [];
+  const digest = createHash('sha256').update(style).digest('base64');
+  expect((await get()).headers.get('content-security-policy')).toContain(`'sha256-${digest}'`);
+  await saidTimes(/^The template of .* has changed/, 1);
+
+  const before = own.local.environments()[0]?.postgres;
+  appendFileSync(join(root, 'lib/environments.ts'), '// Edited.\n');
+  await eventually(() => outputs().Edited === '// Edited.', 60);
+  await eventually(async () => (await status()) === 203, 60);
+  // Nothing of the first start is kept.
+  const [running] = own.local.environments();
+  expect(running?.postgres).not.toBe(before);
+  const names = own.local.functions.all().map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
 });

@@ -10,7 +10,7 @@ import type { Services } from '../services';
 
 /** Dependencies of one stack's resources. */
 export interface StackContext {
-  readonly stack: Pick<Stack, 'name' | 'environment' | 'region' | 'template' | 'assets'>;
+  readonly stack: Pick<Stack, 'name' | 'environment' | 'region' | 'template' | 'assets' | 'assetNames'>;
   readonly folder: EnvironmentFolder;
   readonly permissions: Permissions;
   readonly services: Services;

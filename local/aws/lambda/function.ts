@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { resolve as resolvePath } from 'node:path';
 import { LOCAL_ACCOUNT_ID } from '../../assembly/manifest';
 import {
@@ -17,6 +18,15 @@ import {
  */
 const payloadLimit = 6_291_556;
 
+/** Starting instances of all functions: as many as cores, so that a sudden load finds warm ones instead of starting its own. */
+let starting = 0;
+/** Resume invocations that wait for an instance, when one has started or is idle. */
+const turns: (() => void)[] = [];
+const nextTurn = () => new Promise<void>((resume) => turns.push(resume));
+function takeTurns(): void {
+  for (const resume of turns.splice(0)) resume();
+}
+
 export interface LocalFunctionOptions extends Code {
   readonly name: string;
   /** File and export, such as `index.handler`. */
@@ -25,6 +35,8 @@ export interface LocalFunctionOptions extends Code {
   readonly region: string;
   /** Concurrent invocations; others wait. @default 10 */
   readonly maxInstances?: number;
+  /** Milliseconds until an idle instance ends. At Lambda it is longer, but this machine has less memory. @default 60,000 */
+  readonly idleLimit?: number;
   /** @default - a process for each instance */
   readonly runtime?: Runtime | undefined;
 }
@@ -37,6 +49,7 @@ export type LocalFunction = ReturnType<typeof startFunction>;
 /** A local Lambda function, run by a pool of instances. */
 export function startFunction(options: LocalFunctionOptions) {
   const { name, region, timeoutSeconds, memoryMiB, onLog, runtime = startProcess } = options;
+  const { idleLimit = 60_000 } = options;
   const arn = `arn:aws:lambda:${region}:${LOCAL_ACCOUNT_ID}:function:${name}`;
   const ownVariables = {
     // The ones that the bundles read, of
@@ -53,7 +66,8 @@ export function startFunction(options: LocalFunctionOptions) {
   /** Counts the codes that it has had. */
   let version = 0;
   const instances = new Set<Instance>();
-  const idle = new Set<Instance>();
+  /** The latest last, each with the timer that ends it. */
+  const idle = new Map<Instance, NodeJS.Timeout>();
   const waiting: (() => void)[] = [];
   let { maxInstances = 10 } = options;
   let reserved = 0;
@@ -63,9 +77,19 @@ export function startFunction(options: LocalFunctionOptions) {
   // One for each instance: more than ten are no leak.
   setMaxListeners(0, signal);
 
+  function take(instance: Instance): Instance {
+    clearTimeout(idle.get(instance));
+    idle.delete(instance);
+    return instance;
+  }
+
+  function rest(instance: Instance): void {
+    idle.set(instance, setTimeout(() => take(instance).kill(), idleLimit).unref());
+    takeTurns();
+  }
+
   function endIdle(): void {
-    for (const instance of idle) instance.kill();
-    idle.clear();
+    for (const instance of [...idle.keys()]) take(instance).kill();
   }
 
   async function invoke(event: unknown): Promise<InvocationResult> {
@@ -81,7 +105,7 @@ export function startFunction(options: LocalFunctionOptions) {
       if ('ok' in instance) return instance;
       const result = await runWithTimeout(instance, json);
       if (instance.isAlive()) {
-        if (loaded === version) idle.add(instance);
+        if (loaded === version) rest(instance);
         else instance.kill();
       } else if (!result.ok && !signal.aborted) onLog(result.errorMessage);
       return result;
@@ -93,20 +117,30 @@ export function startFunction(options: LocalFunctionOptions) {
 
   /** Takes an idle instance or starts one. @returns a failure if it cannot start */
   async function acquire() {
-    if (signal.aborted) return failed('Runtime.Stopped', `Function ${name} is stopped`);
-    const [warm] = idle;
-    if (warm) {
-      idle.delete(warm);
-      return warm;
+    for (;;) {
+      if (signal.aborted) return failed('Runtime.Stopped', `Function ${name} is stopped`);
+      const warm = [...idle.keys()].at(-1);
+      if (warm) return take(warm);
+      if (starting < availableParallelism()) break;
+      await nextTurn();
     }
+    starting += 1;
+    return start(code).finally(() => {
+      starting -= 1;
+      takeTurns();
+    });
+  }
+
+  /** @returns a failure if the code cannot be loaded */
+  async function start({ variables: own, ...code }: FunctionCode) {
     const bundleDirectory = resolvePath(code.bundleDirectory);
-    const variables = { ...ownVariables, LAMBDA_TASK_ROOT: bundleDirectory, ...code.variables };
+    const variables = { ...ownVariables, LAMBDA_TASK_ROOT: bundleDirectory, ...own };
     const instance = await runtime({ bundleDirectory, variables, memoryMiB, onLog, signal });
     if ('ok' in instance) return instance;
     instances.add(instance);
     void instance.ended.then(() => {
       instances.delete(instance);
-      idle.delete(instance);
+      take(instance);
     });
     if (signal.aborted) instance.kill();
     return instance;
@@ -151,15 +185,24 @@ export function startFunction(options: LocalFunctionOptions) {
     },
     endIdle,
     code: () => code,
-    /** Replaces the code; running invocations complete with the old one. */
-    use(next: FunctionCode): void {
+    /**
+     * Replaces the code once an instance has loaded it. Running invocations complete with the old one.
+     *
+     * @returns the failure, if it cannot be loaded: the old one stays
+     */
+    async use(next: FunctionCode) {
+      const instance = await start(next);
+      if ('ok' in instance) return instance;
       code = next;
       version += 1;
       endIdle();
+      rest(instance);
+      return undefined;
     },
     /** Kills every instance; running, waiting and later invocations fail. */
     async stop() {
       stopping.abort();
+      takeTurns();
       for (const instance of instances) instance.kill();
       await Promise.all([...instances].map(({ ended }) => ended));
     },

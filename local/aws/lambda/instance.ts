@@ -67,7 +67,8 @@ export const startProcess: Runtime = async (code) => {
   const child = fork(join(__dirname, 'bootstrap.cjs'), [], {
     cwd: bundleDirectory,
     env: { ...variables },
-    execArgv: [`--max-old-space-size=${memoryMiB}`],
+    // Bundles of edits have source maps.
+    execArgv: [`--max-old-space-size=${memoryMiB}`, '--enable-source-maps'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     killSignal: 'SIGKILL',
     ...(signal && { signal }),

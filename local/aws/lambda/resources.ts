@@ -12,12 +12,14 @@ export interface StackFunction extends LocalFunction {
   readonly role: string;
   /** As in the template. */
   readonly variables: Readonly<Record<string, string>>;
+  /** The name of its asset. @default - it has none */
+  readonly bundle: string | undefined;
 }
 
 interface Context {
-  readonly stack: Pick<Stack, 'name' | 'region' | 'assets'>;
+  readonly stack: Pick<Stack, 'name' | 'region' | 'assets' | 'assetNames'>;
   readonly services: {
-    readonly functions: { add(added: StackFunction): void };
+    readonly functions: { add(added: StackFunction): () => void };
     readonly variables: Readonly<Record<string, string>>;
   };
   readonly permissions: Pick<Permissions, 'addFunction' | 'attachToResource' | 'requireRole'>;
@@ -78,7 +80,8 @@ function createFunction({ logicalId, properties }: ResourceRequest, context: Con
   // Checks only its presence: security groups do not exist locally.
   if ('VpcConfig' in properties) permissions.requireRole(logicalId, Role, networkInterfaceActions, '*');
   permissions.addFunction(accessKey, Role);
-  services.functions.add({ ...started, role: Role, variables });
+  const bundle = stack.assetNames.get(Code.S3Key);
+  cleanup.add(services.functions.add({ ...started, role: Role, variables, bundle }));
   return { ref: started.name, attributes: { Arn: started.arn } };
 }
 

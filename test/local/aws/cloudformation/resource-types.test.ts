@@ -18,7 +18,7 @@ function open(region = 'eu-central-1') {
   mkdirSync(folder.directory, { recursive: true });
   const context = {
     ...{ permissions: createPermissions(() => undefined), folder, ownVariables: {} },
-    stack: { name: 'WalletEu', region, assets: new Map([['code.zip', '/nowhere']]) },
+    stack: { name: 'WalletEu', region, assets: new Map([['code.zip', '/nowhere']]), assetNames: new Map() },
     services: {
       secrets: { put: (secret: { arn: string; value: string }) => stored.push(secret) },
       functions: {

@@ -1,11 +1,12 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import {
   type LocalFunction,
   type LocalFunctionOptions,
   startFunction,
 } from '../../../../local/aws/lambda/function';
-import { startProcess } from '../../../../local/aws/lambda/instance';
+import { type Runtime, startProcess } from '../../../../local/aws/lambda/instance';
 import { isAlive } from '../../../../local/shared/processes';
 import { eventually } from '../../../support/eventually';
 import { startInProcess } from '../../../support/own-environments';
@@ -88,11 +89,36 @@ test('instances run one invocation at a time, up to the maximum', async () => {
 test('new code serves the next invocation; a running one completes with the old', async () => {
   const edited = start('return event;');
   const running = edited.invoke('old');
+  const use = (code: string) => edited.use({ variables: {}, bundleDirectory: bundle(code) });
   for (const text of ['new', 'newest']) {
-    edited.use({ variables: {}, bundleDirectory: bundle(`exports.handler = async () => "${text}";`) });
+    await use(`exports.handler = async () => "${text}";`);
+    expect(edited.instances()).toHaveLength(text === 'new' ? 2 : 1);
     expect(await edited.invoke({})).toMatchObject({ payload: text });
+    expect(await running).toMatchObject({ payload: 'old' });
   }
-  expect(await running).toMatchObject({ payload: 'old' });
+  expect(await use('throw new TypeError("no");')).toMatchObject({ ok: false, errorType: 'TypeError' });
+  expect(await use('')).toMatchObject({ ok: false, errorType: 'Runtime.HandlerNotFound' });
+  expect(await edited.invoke({})).toMatchObject({ payload: 'newest' });
+});
+
+test('as many instances start at once as there are cores; idle ones end, the latest used last', async () => {
+  let [starting, most] = [0, 0];
+  const runtime: Runtime = async (code) => {
+    most = Math.max(most, ++starting);
+    await new Promise(setImmediate);
+    starting -= 1;
+    return startInProcess(code);
+  };
+  const code = 'await new Promise((end) => setTimeout(end, event));';
+  const busy = start(code, { runtime, idleLimit: 300 });
+  await Promise.all(Array.from({ length: 10 }, () => busy.invoke(100)));
+  expect([most, busy.instances().length]).toEqual([Math.min(10, availableParallelism()), 10]);
+  const [, , , , , , , , , latest] = busy.instances();
+  await eventually(async () => {
+    await busy.invoke(0);
+    return busy.instances().length === 1;
+  });
+  expect(busy.instances()).toEqual([latest]);
 });
 
 test.each([
