@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
+import { text } from 'node:stream/consumers';
+import { proxyAgent } from '../shell/aws';
 import { CommandFailed } from '../shell/failure';
 import { parseJson } from '../shell/json';
 import { startCommand } from '../shell/paste';
@@ -31,23 +36,23 @@ export async function callApi(
   const url = `${target.output('ApiBaseUrl').replace(/\/$/, '')}${path}`;
   const timeout = AbortSignal.timeout(deadline);
   try {
-    const response = await fetch(url, {
-      method,
-      headers,
-      redirect: 'manual',
+    // Unlike `fetch`, which may have a proxy of its own: https://nodejs.org/docs/latest-v24.x/api/http.html#built-in-proxy-support
+    const { request } = url.startsWith('https:') ? https : http;
+    const sent = request(url, {
+      ...{ method, headers, agent: target.local ? false : proxyAgent() },
       signal: AbortSignal.any([signal, timeout]),
-    });
-    const contentType = response.headers.get('content-type');
-    const body = await response.text();
-    return { status: response.status, contentType, body: parseJson(body) ?? body };
+    }).end();
+    const [response] = (await once(sent, 'response')) as [http.IncomingMessage];
+    const body = await text(response);
+    const { statusCode: status = 0, headers: answered } = response;
+    return { status, contentType: answered['content-type'] ?? null, body: parseJson(body) ?? body };
   } catch (error) {
     if (signal.aborted) throw error;
-    // The reason is in the cause of `fetch`'s error.
-    const { message } = ((error as Error).cause ?? error) as Error;
+    const { message, code } = error as NodeJS.ErrnoException;
     throw new CommandFailed(
       timeout.aborted
         ? `${method} ${url} timed out after ${deadline / 1_000} s.`
-        : `${method} ${url} could not be sent: ${message}.`,
+        : `${method} ${url} could not be sent: ${message || code}.`,
       target.local
         ? `Start the environments of this machine: ${startCommand}`
         : 'Check the network, the host name in ApiBaseUrl, and that the stack is deployed.',

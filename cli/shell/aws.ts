@@ -1,14 +1,46 @@
+import type { Agent } from 'node:http';
+import https from 'node:https';
 import { CommandFailed } from './failure';
 import { startCommand } from './paste';
 
 /** Milliseconds for a call with its retries: a paused database cluster may need half of it to resume. */
 const deadline = 60_000;
 
-/** Settings of AWS clients. The SDK itself reads `AWS_PROFILE`, `AWS_ENDPOINT_URL` and the like. */
-export const clientSettings = (region: string) => ({
+let agent: Agent | undefined;
+
+/** Sends `https` requests through the proxy of `HTTPS_PROXY`, unless `NO_PROXY` has the host, or it is this machine. */
+export function proxyAgent(): Agent {
+  if (agent) return agent;
+  // Loaded lazily: commands on local environments need none.
+  const { ProxyAgent } = require('proxy-agent') as typeof import('proxy-agent');
+  // Through a proxy, each call has its own connection: a refused tunnel would be used again.
+  const created = new ProxyAgent({ httpsAgent: new https.Agent({ keepAlive: true }) });
+  const { getProxyForUrl } = created;
+  created.getProxyForUrl = (url, request) =>
+    /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname) ? '' : getProxyForUrl(url, request);
+  agent = created;
+  return agent;
+}
+
+/** What the SDK would otherwise read from a variable or profile that is wrong for every client of ours. */
+const ownSettings = (region: string) => ({
   region,
   // For SQS: otherwise a queue URL's host overrides `AWS_ENDPOINT_URL`.
   useQueueUrlAsEndpoint: false,
+  // An unknown mode would end the process.
+  defaultsMode: 'legacy' as const,
+});
+
+/** Settings of AWS clients. The SDK itself reads `AWS_PROFILE`, `AWS_ENDPOINT_URL` and the like. */
+export const clientSettings = (region: string) => ({
+  ...ownSettings(region),
+  requestHandler: { httpsAgent: proxyAgent() },
+});
+
+/** Settings of clients of a service on this machine, which needs a signature, but accepts any. */
+export const localClientSettings = (region: string, endpoint: string) => ({
+  ...{ ...ownSettings(region), endpoint, useFipsEndpoint: false, useDualstackEndpoint: false },
+  ...{ credentials: { accessKeyId: 'local', secretAccessKey: 'local' } },
 });
 
 /** AWS rejected a call or did not respond; `errorName` is the SDK's, such as `ResourceNotFoundException`. */
@@ -144,7 +176,14 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   ],
   [/Thrott|^(RequestLimitExceeded|TooManyRequestsException)$/, 'Wait a minute and try again.'],
   [/CERT|SELF_SIGNED/, 'Behind a proxy that inspects TLS, set NODE_EXTRA_CA_CERTS to its root certificate.'],
-  [/^ECONNREFUSED$/, `Start the environments of this machine (${startCommand}), or check AWS_ENDPOINT_URL.`],
+  [
+    /^ECONNREFUSED$/,
+    `Start the environments of this machine (${startCommand}), or check AWS_ENDPOINT_URL and HTTPS_PROXY.`,
+  ],
+  [
+    /^EndpointError$/,
+    'Unset AWS_USE_FIPS_ENDPOINT and AWS_USE_DUALSTACK_ENDPOINT, and remove them from the profile.',
+  ],
   [/^(E[A-Z_]+|TimeoutError)$/, networkRemedy],
 ];
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { OutputName } from '../../domain/outputs';
 import { type Environment, environmentNamed, environments } from '../../lib/environments';
-import { clientSettings } from './aws';
+import { clientSettings, localClientSettings } from './aws';
 import { CommandFailed } from './failure';
 import { readJson } from './json';
 import { type CommonOptions, withEnvironment } from './options';
@@ -60,14 +60,13 @@ export async function openTarget(
     /** For outputs that only some stacks have. */
     optionalOutput: (output: OutputName): string | undefined => stack[output],
     /** The region's real endpoint and the SDK's usual credentials, or those of this machine. */
-    clientSettings: (service: string) => ({
-      ...clientSettings(region),
-      ...(endpoints && {
-        endpoint: endpoints[service] ?? missing(`endpoints.json has no endpoint for "${service}".`),
-        // The local services need a signature, but accept any.
-        credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-      }),
-    }),
+    clientSettings: (service: string) =>
+      endpoints
+        ? localClientSettings(
+            region,
+            endpoints[service] ?? missing(`endpoints.json has no endpoint for "${service}".`),
+          )
+        : clientSettings(region),
   };
 }
 

@@ -6,6 +6,7 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { secretText } from '../../domain/signature';
 import { createWebhookSecrets } from '../../lambda/shared/webhook-secrets';
 import { localClient, startKms } from '../support/aws-client';
+import { hostileToAws } from '../support/hostile-variables';
 import { first } from '../support/rows';
 import { runWallet, wallet as succeed, writeOutputs } from '../support/wallet-command';
 import { type Call, type Replies, type Reply, result as reply, startAccount } from './account';
@@ -99,8 +100,15 @@ const acceptMessages = ({ input }: Call) => {
 
 export function useRegion() {
   const region = {} as Awaited<ReturnType<typeof startRegion>>;
-  beforeAll(async () => Object.assign(region, await startRegion()));
-  afterAll(() => region.stop());
+  const { env } = process;
+  beforeAll(async () => {
+    process.env = { ...env, ...hostileToAws };
+    Object.assign(region, await startRegion());
+  });
+  afterAll(() => {
+    process.env = env;
+    return region.stop();
+  });
   return region;
 }
 

@@ -1,11 +1,10 @@
+import { localClientSettings } from '../../cli/shell/aws';
 import { startAwsServer } from '../../local/aws/aws-server';
 import { createKms } from '../../local/aws/kms/kms';
 import { createDataApi, type DataApiOptions } from '../../local/aws/rds/data-api-service';
-/** Settings of an SDK client for a local service, which accepts any credentials. */
+/** Settings of an SDK client for a local service, as those of the command line. */
 export const localClient = (endpoint: string) => ({
-  endpoint,
-  region: 'eu-central-1',
-  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  ...localClientSettings('eu-central-1', endpoint),
   maxAttempts: 1,
 });
 
