@@ -1,7 +1,14 @@
-// Silences the SDK's warnings about future Node.js requirements.
-process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 // No stack traces of constructs: Jest would map every frame, a fifth of a synthesis's time, and templates do not contain them.
 process.env.CDK_CONTEXT_JSON = JSON.stringify({ 'aws:cdk:disable-creation-stack-traces': true });
+
+// What libraries read by themselves. Tests state what they need, and profiles are none of theirs.
+const read = /^(AWS_|CDK_(?!CONTEXT_JSON)|JSII_|NODE_(PG_|TLS_|EXTRA_|USE_)|PG|(ALL|HTTPS?|NO)_PROXY$)/i;
+for (const name of Object.keys(process.env)) if (read.test(name)) delete process.env[name];
+process.env.NODE_ENV = 'test';
+process.env.AWS_CONFIG_FILE = process.env.AWS_SHARED_CREDENTIALS_FILE = '/dev/null';
+
+// Silences the SDK's warnings about future Node.js requirements.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 const shared = {
   testEnvironment: '<rootDir>/test/jest/one-realm.js',
@@ -17,8 +24,6 @@ const shared = {
     ],
   },
   transformIgnorePatterns: ['/node_modules/@?jest'],
-  // It has exports for `import` only, but Jest resolves `require`.
-  moduleNameMapper: { '^fauxqs$': '<rootDir>/node_modules/fauxqs/dist/app.js' },
 };
 
 /** @type {import('jest').Config} */

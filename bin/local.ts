@@ -11,6 +11,9 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 // Functions may log control characters, which a terminal would execute.
 const note = (text: string) => process.stderr.write(`${printable(text)}\n`);
 
+// It replaces `pg` by a native driver, which is not installed.
+delete process.env.NODE_PG_FORCE_NATIVE;
+
 const args = process.argv.slice(2);
 // Printed first: loading the rest takes as long as Node.js took to start.
 if (!['--help', '-h'].some((option) => args.includes(option))) note('Starting…');
@@ -31,6 +34,4 @@ void runLocalCommand(args, {
   // Instead of the listener of `uncaught`, which exits at once.
   onUncaught: (listener) => process.removeAllListeners('uncaughtException').on('uncaughtException', listener),
   exit: (exitCode) => process.exit(exitCode),
-}).then((exitCode) => {
-  process.exitCode = exitCode;
-});
+}).then((exitCode) => process.exit(exitCode));

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { Seeded } from '../domain/operations';
-import { takenByNpm } from '../domain/shell';
+import { typedBeforeNpm } from '../domain/shell';
 import { provideAssembly } from './assembly/cache';
 import { banner } from './banner';
 import { removePostgres } from './postgres/postgres';
 import { prepareCluster } from './restore';
 import { allSettledOrThrow, Cleanup } from './shared/cleanup';
-import { highestOffset, type Ports } from './shared/ports';
+import { highestOffset, type Ports, requireFreePorts } from './shared/ports';
 import { StartError } from './shared/start-error';
 import type * as start from './start';
 import { openState } from './state/lock';
@@ -77,9 +77,11 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
     .configureOutput({ writeOut: (text) => print(text.trimEnd()), writeErr: (text) => note(text.trimEnd()) })
     .exitOverride();
   try {
-    const taken = takenByNpm(program.options, variables);
-    if (taken)
-      program.error(`error: npm took ${taken} as its own. Put -- before the options: npm start -- …`);
+    const typed = typedBeforeNpm(args, program.options, variables);
+    if (typed !== undefined)
+      program.error(
+        `error: npm consumed the options of this command.\nPut -- before them: npm start -- ${typed}`,
+      );
     program.parse(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -134,8 +136,12 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
   const log = { step, problem: note };
   try {
     if (options.fresh) await removeData(state, signal, environments);
+    requireSpace(state);
+    // `startLocal` checks again, for an assembly that needs no synthesis.
+    const onSynthesis = () =>
+      requireFreePorts(context.environmentNames(), environments, ports).catch((error) => ending.abort(error));
     const prepared = [
-      provideAssembly({ directory: assembly, signal, onStep: step }),
+      provideAssembly({ directory: assembly, signal, onStep: step, onSynthesis }),
       prepareCluster(state, signal),
     ];
     // Loaded while another process synthesizes the stacks.
@@ -152,7 +158,7 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
     );
     signal.throwIfAborted();
     step('ready');
-    print(banner({ running: local.environments, sample, outputsFile, logsDirectory, projectRoot, ports }));
+    print(banner({ running: local.environments(), sample, outputsFile, logsDirectory, projectRoot, ports }));
     if (options.watch) watchSources({ local, assembly, root: projectRoot, log, signal });
     await once(signal, 'abort');
   } catch (error) {
@@ -186,6 +192,18 @@ function textOf(failure: unknown): string {
   return String(isBug ? stack : message);
 }
 
+/** @throws StartError if the disk is nearly full: a start would end in the middle, with an error of whatever wrote last */
+function requireSpace({ directory, environmentsDirectory }: StateFolder): void {
+  const { bavail, bsize } = statfsSync(directory);
+  const free = Math.floor((bavail * bsize) / 1e6);
+  // Three environments and the stacks; later starts write little.
+  const needed = existsSync(environmentsDirectory) ? 50 : 300;
+  if (free >= needed) return;
+  throw new StartError(
+    `${directory} has ${free} MB of free space, and a start needs ${needed} MB. Free some, or use another folder with --state DIR.`,
+  );
+}
+
 /** Deletes the environments' stored data and the synthesized stacks. @param chosen names. @default - all */
 async function removeData(
   state: StateFolder,
@@ -206,7 +224,7 @@ async function removeData(
 
 /** Creates an organization with a user group to delete, like `./wallet seed`. */
 async function createSampleData({ environments, invoke }: start.Local): Promise<Seeded> {
-  const functionName = String(environments[0]?.outputs.OperationsFunctionName);
+  const functionName = String(environments()[0]?.outputs.OperationsFunctionName);
   const invoked = await invoke(functionName, { operation: 'seed', input: { userGroupName: 'SampleData' } });
   const { result, error } = (invoked.ok ? invoked.payload : { error: { message: invoked.errorMessage } }) as {
     readonly result?: Seeded;

@@ -69,10 +69,7 @@ async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
     ({ environment }: Stack) =>
     (stageName: string) =>
       portOf(stageName, positions.indexOf(environment), ports);
-  if (ports !== 'any') {
-    const wanted = stacks.flatMap((stack) => ['api', 'dashboard'].map(portIn(stack)));
-    await requireFreePorts(wanted, ports.offset);
-  }
+  await requireFreePorts(positions, options.environments, ports);
   // Commands find running environments by these files.
   const removeAddresses = () => {
     for (const file of [state.outputsFile, state.endpointsFile]) rmSync(file, { force: true });
@@ -95,22 +92,24 @@ async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
   ]);
   signal.throwIfAborted();
   const opened = new Map(all.map((each) => [each.stack.environment, each]));
+  const running = new Map<string, RunningEnvironment>();
 
-  function startOpened(own: OpenedEnvironment): Promise<RunningEnvironment> {
+  async function startOpened(own: OpenedEnvironment): Promise<void> {
+    const { environment } = own.stack;
     const others = [...opened.values()].filter((other) => other !== own);
     const ofOwn = createPermissions(options.decide);
-    permissions.set(own.stack.environment, ofOwn);
-    return startEnvironment(own, others, { permissions: ofOwn, services, certificate, runtime }, shared);
+    permissions.set(environment, ofOwn);
+    const parts = { permissions: ofOwn, services, certificate, runtime };
+    running.set(environment, await startEnvironment(own, others, parts, shared));
   }
 
-  const environments = await allSettledOrThrow(
+  await allSettledOrThrow(
     all.map((own) => {
       const started = startOpened(own);
       started.catch(shared.onFailure);
       return started;
     }),
   );
-  const outputs = Object.fromEntries(environments.map((each) => [each.stack.name, each.outputs]));
   cleanup.nested().add(removeAddresses);
   const writeAddresses = () => {
     const databases = Array.from(services.databases, ([environment, url]) => [
@@ -119,28 +118,26 @@ async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
     ]);
     const others = { ...Object.fromEntries(databases), 'webhook-receiver': receiverUrl(ports) };
     writeJson(state.endpointsFile, { ...services.endpoints, ...others });
-    writeJson(state.outputsFile, outputs);
+    const outputs = stacks.map(({ name, environment }) => [name, running.get(environment)?.outputs]);
+    writeJson(state.outputsFile, Object.fromEntries(outputs));
   };
   writeAddresses();
   return {
-    environments,
-    /** By stack, in the shape of `cdk deploy --outputs-file`. */
-    outputs,
+    /** In the order of the assembly. */
+    environments: () => stacks.flatMap(({ environment }) => running.get(environment) ?? []),
     /** Of the AWS services, by their names in `endpoints.json`. */
     endpoints: services.endpoints,
     functions: services.functions,
     /** Invokes a function by name or ARN. @throws (rejects) Error if it does not exist */
     invoke: async (nameOrArn: string, event: unknown) => services.functions.find(nameOrArn).invoke(event),
-    /** By environment name. */
-    postgres: Object.fromEntries(environments.map((each) => [each.stack.environment, each.postgres])),
-    /** Starts one environment again from another template. Its data and messages stay. */
+    /** Starts one environment again from another template. Only its data, messages and ports stay. */
     async restart(stack: Stack): Promise<void> {
       const { cleanup, folder } = opened.get(stack.environment) as OpenedEnvironment;
       await cleanup.run();
       services.queues.release(folder.messagesFile);
       const own = await openEnvironment(stack, portIn(stack), shared, cleanup);
       opened.set(stack.environment, own);
-      outputs[stack.name] = (await startOpened(own)).outputs;
+      await startOpened(own);
       writeAddresses();
     },
     /** Completes running requests, then stops everything; a second call waits for the first. */

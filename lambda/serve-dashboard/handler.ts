@@ -17,13 +17,13 @@ export function createDependencies() {
 
 export type Dependencies = ReturnType<typeof createDependencies>;
 
-/** `GET /` and `HEAD /`: the same page for every visitor. */
+/** `GET /`: the same page for every visitor. */
 export const createHandler =
   ({ page, headers }: Dependencies) =>
-  async ({ httpMethod }: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => ({
+  async (_event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => ({
     statusCode: 200,
     headers: { 'Content-Type': 'text/html; charset=utf-8', ...headers },
-    body: httpMethod === 'HEAD' ? '' : page,
+    body: page,
   });
 
 export const handler = bind(createHandler, createDependencies);

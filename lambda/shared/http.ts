@@ -93,10 +93,7 @@ function problemResponse(code: string, problem: Problem, requestId: string): API
     headers: {
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
-      // RFC 9110 requires a challenge.
-      ...(status === 401 && {
-        'WWW-Authenticate': code in tokenDetails ? 'Bearer error="invalid_token"' : 'StandardWebhooks',
-      }),
+      ...(code in tokenDetails && { 'WWW-Authenticate': 'Bearer error="invalid_token"' }),
       ...(status === 503 && { 'Retry-After': '5' }),
     },
     body: JSON.stringify({ type: `urn:wallet-infrastructure:problem:${code}`, ...problem, code, requestId }),

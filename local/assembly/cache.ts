@@ -6,7 +6,6 @@ import { projectRoot, synthesize } from './synthesis';
 /** The stacks' sources. The last one lists the installed packages. A test synthesizes from these alone. */
 export const sources = [
   'bin',
-  'cli',
   'dashboard',
   'docs/receivers.md',
   'domain',
@@ -29,6 +28,8 @@ export interface AssemblyCacheOptions {
   readonly signal: AbortSignal;
   /** Called with progress messages. */
   readonly onStep?: (step: string) => void;
+  /** Called when a synthesis has started. */
+  readonly onSynthesis?: () => void;
   /** Root of the sources. @default - this project */
   readonly root?: string;
 }
@@ -39,7 +40,7 @@ export interface AssemblyCacheOptions {
  * @throws StartError with the app's output
  */
 export async function provideAssembly(options: AssemblyCacheOptions): Promise<void> {
-  const { directory, signal, onStep = () => undefined, root = projectRoot } = options;
+  const { directory, signal, onStep = () => undefined, onSynthesis, root = projectRoot } = options;
   const digest = digestOfSources(root);
   const stored = digestFile(directory);
   if (existsSync(stored) && readFileSync(stored, 'utf8') === digest) {
@@ -48,7 +49,9 @@ export async function provideAssembly(options: AssemblyCacheOptions): Promise<vo
   onStep('Synthesizing the stacks');
   const unfinished = `${directory}.new`;
   try {
-    await synthesize(unfinished, signal, root);
+    const synthesized = synthesize(unfinished, signal, root);
+    onSynthesis?.();
+    await synthesized;
     // If sources changed meanwhile, the assembly may contain only some of the changes.
     if (digestOfSources(root) === digest) writeFileSync(digestFile(unfinished), digest);
     rmSync(directory, { recursive: true, force: true });

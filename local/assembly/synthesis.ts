@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { StartError } from '../shared/start-error';
 
@@ -26,7 +25,8 @@ export async function synthesize(directory: string, signal: AbortSignal, root = 
     cwd: root,
     env: {
       PATH: '/usr/bin:/bin',
-      HOME: homedir(),
+      // An own one, because the user may have none.
+      HOME: temporary,
       TMPDIR: temporary,
       CDK_OUTDIR: directory,
       // Validation by CloudFormation's rules doubles the time; `npm run synth` and the tests do it.

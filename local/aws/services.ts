@@ -1,5 +1,5 @@
 import { localReceiversVariable } from '../../domain/receiver-url';
-import { allSettledOrThrow, type Cleanup } from '../shared/cleanup';
+import type { Cleanup } from '../shared/cleanup';
 import { startAwsServer } from './aws-server';
 import type { Authorize } from './iam/permissions';
 import { createKms } from './kms/kms';
@@ -37,16 +37,15 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
       secrets.authorizeRead(accessKeyId, secretArn),
   });
   cleanup.add(dataApi.close);
-  const [server, queues] = await allSettledOrThrow([
-    startAwsServer({
-      'rds-data': dataApi.serve,
-      kms: keys.serve,
-      lambda: createLambdaApi(findFunction, authorize),
-      secretsmanager: secrets.serve,
-    }),
-    startQueues(authorize),
-  ]);
-  cleanup.add(() => Promise.all([server.close(), queues.stop()]));
+  const server = await startAwsServer({
+    'rds-data': dataApi.serve,
+    kms: keys.serve,
+    lambda: createLambdaApi(findFunction, authorize),
+    secretsmanager: secrets.serve,
+  });
+  cleanup.add(server.close);
+  const queues = await startQueues(authorize);
+  cleanup.add(queues.stop);
   const { url } = server;
   return {
     /** By their names in `endpoints.json`. */
@@ -67,7 +66,11 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
     databases,
     functions: {
       all: () => [...functions.values()],
-      add: (added: StackFunction) => void functions.set(added.arn, added),
+      /** @returns a function that removes it */
+      add(added: StackFunction) {
+        functions.set(added.arn, added);
+        return () => functions.delete(added.arn);
+      },
       /** By name or ARN. @throws Error if it does not exist */
       find(nameOrArn: string): StackFunction {
         const found = findFunction(nameOrArn);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readlinkSync, realpathSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,6 +26,19 @@ export interface PostgresOptions {
   /** Aborts the start. */
   readonly signal?: AbortSignal;
 }
+
+/**
+ * What `pg` would otherwise read from variables: https://node-postgres.com/features/connecting#environment-variables
+ * None is empty, or it would read it anyway.
+ */
+export const clientSettings = {
+  ssl: false,
+  sslnegotiation: 'postgres',
+  client_encoding: 'UTF8',
+  application_name: 'local',
+  options: '-c client_min_messages=notice',
+  replication: 'false',
+} as const;
 
 /** A running PostgreSQL 17. */
 export type Postgres = Awaited<ReturnType<typeof startPostgres>>;
@@ -56,8 +70,7 @@ export async function startPostgres(options: PostgresOptions) {
     throw didNotStart(data, error.message);
   });
   await waitForPreviousServer(data, signal);
-  // Not in the data folder: a socket path has at most 103 bytes (macOS). Source: sun_path in unix(7).
-  const socketDirectory = await mkdtemp('/tmp/wallet-pg-');
+  const socketDirectory = await makeSocketDirectory();
   const removeSockets = () => rm(socketDirectory, { recursive: true, force: true });
 
   /** Set by an intended shutdown. */
@@ -150,6 +163,18 @@ export async function startPostgres(options: PostgresOptions) {
       child = await start(() => port);
     },
   };
+}
+
+/** Not in the data folder: a socket's path has at most 103 bytes (macOS). Source: sun_path in unix(7). */
+async function makeSocketDirectory(): Promise<string> {
+  const places = ['/tmp', tmpdir(), '/dev/shm'].filter((each) => each.length < 60);
+  for (const place of places) {
+    const made = await mkdtemp(join(place, 'wallet-pg-')).catch(() => undefined);
+    if (made) return made;
+  }
+  throw new Error(
+    `PostgreSQL needs a folder with a short path for its socket, and ${places.join(', ')} cannot be written. Set TMPDIR to a folder that can.`,
+  );
 }
 
 /** Deletes a PostgreSQL and its data. */

@@ -25,15 +25,30 @@ export function portOf(stageName: string, position: number, ports: Ports): numbe
 export const receiverUrl = (ports: Ports): string =>
   `http://127.0.0.1:${8010 + (ports === 'any' ? 0 : ports.offset)}/`;
 
-/** @throws StartError listing the ports in use and an offset with free ports */
-export async function requireFreePorts(ports: readonly number[], offset: number): Promise<void> {
-  const taken = await takenPorts(ports);
+/**
+ * @param names of all serving environments, in order
+ * @param chosen those that start. @default - all
+ * @throws StartError listing the ports in use and an offset with free ports
+ */
+export async function requireFreePorts(
+  names: readonly string[],
+  chosen: readonly string[] | undefined,
+  ports: Ports,
+): Promise<void> {
+  if (ports === 'any') return;
+  const { offset } = ports;
+  const wanted = names.flatMap((name, position) =>
+    chosen?.includes(name) === false
+      ? []
+      : Object.keys(firstPorts).map((stageName) => portOf(stageName, position, ports)),
+  );
+  const taken = await takenPorts(wanted);
   if (taken.length === 0) return;
   const problems = taken.map(
     (port) => `Port ${port} is in use. Find the program: lsof -nP -iTCP:${port} -sTCP:LISTEN`,
   );
   for (let next = offset + 1_000; next <= highestOffset; next += 1_000) {
-    if ((await takenPorts(ports.map((port) => port - offset + next))).length > 0) continue;
+    if ((await takenPorts(wanted.map((port) => port - offset + next))).length > 0) continue;
     problems.push(`Use other ports: npm start -- --port-offset ${next}`);
     break;
   }

@@ -1,5 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { temporaryFolder } from '../support/temporary-folder';
 import { projectRoot, sourcesIn } from './sources';
+
+const folder = temporaryFolder();
 
 it('every entry point checks the version of Node.js first, then reports uncaught errors', () => {
   const entryPoints = sourcesIn('bin').filter(({ path }) => !/(node-version|uncaught|warn)\.ts$/.test(path));
@@ -18,5 +23,18 @@ it.each([
   const code = `require('./bin/uncaught'); ${script}`;
   const args = ['--require', 'tsx/cjs', '--eval', code];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: projectRoot, encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(output) });
+});
+
+it.each([
+  ['a?b', /^error: .*a\?b contains "\?" or "\\", .*Move the project/],
+  ['a\\b', /^error: .*a\\b contains .*Move the project/],
+  ['a %20#b', /^error: Run "npm ci" in the folder of the project first\.\n$/],
+])('a program in a folder %s says what is missing', (name, output) => {
+  const bin = join(folder(), name, 'bin');
+  mkdirSync(bin, { recursive: true });
+  cpSync(join(projectRoot, 'bin/tsx.cjs'), join(bin, 'tsx.cjs'));
+  const args = ['--require', './bin/tsx.cjs', 'bin/local.ts'];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: dirname(bin), encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(output) });
 });

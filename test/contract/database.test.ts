@@ -86,35 +86,40 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
   });
 });
 
-it('direct access trusts only the configured root certificates, from TLS 1.2, and the server ends statements first', async () => {
-  const postgres = await sharedInRun<TestPostgres>('postgres');
-  const [authority, elsewhere] = [await createAuthority(), await createAuthority()];
-  const endpoint = await startDatabaseEndpoint({
-    postgres,
-    certificate: await authority.issue({ name: 'localhost' }),
-    region: 'me-central-1',
-    findAccessKey: () => undefined,
-  });
-  const { host, port } = endpoint;
-  const own = {
-    host,
-    port,
-    database: 'postgres',
-    user: postgres.superuser,
-    password: () => postgres.password,
-  };
-  const trusting = createDirectDatabase({ ...own, certificateAuthorities: authority.cert });
-  const distrusting = createDirectDatabase({ ...own, certificateAuthorities: elsewhere.cert });
-  try {
-    const connect = jest.spyOn(tls, 'connect');
-    const limit = sql`select current_setting('statement_timeout') as limit`;
-    // Less than the eight seconds of the client.
-    expect(await trusting.execute(limit)).toEqual(ok([{ limit: '7s' }]));
-    expect(connect).toHaveBeenCalledWith(expect.objectContaining({ minVersion: 'TLSv1.2' }));
-    connect.mockRestore();
-    await expect(distrusting.execute(sql`select 1`)).rejects.toThrow(/certificate/);
-  } finally {
-    await Promise.all([trusting.close(), distrusting.close()]);
-    await endpoint.close();
-  }
-});
+it.each([[undefined], ['disable'], ['no-verify']])(
+  'direct access trusts only the configured root certificates, from TLS 1.2, with PGSSLMODE %s; the server ends statements first',
+  async (mode) => {
+    if (mode) process.env.PGSSLMODE = mode;
+    const postgres = await sharedInRun<TestPostgres>('postgres');
+    const [authority, elsewhere] = [await createAuthority(), await createAuthority()];
+    const endpoint = await startDatabaseEndpoint({
+      postgres,
+      certificate: await authority.issue({ name: 'localhost' }),
+      region: 'me-central-1',
+      findAccessKey: () => undefined,
+    });
+    const { host, port } = endpoint;
+    const own = {
+      host,
+      port,
+      database: 'postgres',
+      user: postgres.superuser,
+      password: () => postgres.password,
+    };
+    const trusting = createDirectDatabase({ ...own, certificateAuthorities: authority.cert });
+    const distrusting = createDirectDatabase({ ...own, certificateAuthorities: elsewhere.cert });
+    try {
+      const connect = jest.spyOn(tls, 'connect');
+      const limit = sql`select current_setting('statement_timeout') as limit`;
+      // Less than the eight seconds of the client.
+      expect(await trusting.execute(limit)).toEqual(ok([{ limit: '7s' }]));
+      expect(connect).toHaveBeenCalledWith(expect.objectContaining({ minVersion: 'TLSv1.2' }));
+      connect.mockRestore();
+      await expect(distrusting.execute(sql`select 1`)).rejects.toThrow(/certificate/);
+    } finally {
+      delete process.env.PGSSLMODE;
+      await Promise.all([trusting.close(), distrusting.close()]);
+      await endpoint.close();
+    }
+  },
+);

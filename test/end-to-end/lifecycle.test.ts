@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { sources } from '../../local/assembly/cache';
 import { projectRoot } from '../../local/assembly/synthesis';
 import { removePostgres } from '../../local/postgres/postgres';
 import { send, walletDeletion } from '../support/api';
@@ -15,24 +16,34 @@ import { prepareAssembly } from '../support/prepared-state';
 import { first } from '../support/rows';
 
 const { name } = first;
-const directory = mkdtempSync(join(tmpdir(), 'wallet-lifecycle-'));
+/** A copy of the project in a folder with what URLs, shells and the CDK give a meaning to. */
+const folder = mkdtempSync(join(tmpdir(), 'wallet-lifecycle-'));
+const root = join(folder, `it's 100%20 #1 "ü" & $HOME`);
+const directory = join(root, '.local');
 const commands: LocalCommand[] = [];
 /** Of the second start. */
 let winner: LocalCommand;
 
 function start(offset: string): LocalCommand {
   const args = ['--environment', name, '--state', directory];
-  const command = startLocalCommand(projectRoot, ...args, '--port-offset', offset);
+  const command = startLocalCommand(root, ...args, '--port-offset', offset);
   commands.push(command);
   return command;
 }
 
-beforeAll(() => prepareAssembly(directory));
+beforeAll(async () => {
+  for (const name of [...sources, 'cli', 'local', 'wallet'].filter(
+    (each) => !each.startsWith('node_modules'),
+  ))
+    cpSync(join(projectRoot, name), join(root, name), { recursive: true });
+  symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
+  await prepareAssembly(directory);
+});
 afterAll(async () => {
   for (const { process } of commands) process.kill('SIGKILL');
   await Promise.all(commands.map((command) => command.ended()));
   await removePostgres(databaseDirectory(directory, name));
-  rmSync(directory, { recursive: true });
+  rmSync(folder, { recursive: true });
 });
 
 /** A permitted deletion, ready to be sent. @returns sends it, for its status */
@@ -46,7 +57,7 @@ it('kill -9 ends every process, and the next start has what was committed; of tw
   const killed = start('any');
   await killed.ready();
   const [deletion = ''] = /^\.\/wallet delete-group .*/m.exec(killed.said.stdout) ?? [];
-  const { stdout } = await promisify(execFile)('sh', ['-c', deletion], { cwd: projectRoot });
+  const { stdout } = await promisify(execFile)('sh', ['-c', deletion], { cwd: root });
   expect(stdout).toBe('200 {}\n');
   const sendLater = await permittedDeletion();
   const { port } = new URL(openLocalEnvironment(directory).outputs(name).ApiBaseUrl ?? '');

@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '../../local/shared/processes';
+import { hostileToPostgres } from '../support/hostile-variables';
 import { type HttpServer, startHttpServer } from '../support/http-server';
 import type { SharedInRun } from '../support/once-per-run';
 import { createCluster, startPostgres } from '../support/postgres';
@@ -64,6 +65,7 @@ export async function tearDown(): Promise<void> {
 async function startEnvironments() {
   const child = fork(join(__dirname, '../support/own-environments.ts'), {
     execArgv: ['--import', require.resolve('tsx')],
+    env: { ...process.env, ...hostileToPostgres },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const exited = once(child, 'exit');

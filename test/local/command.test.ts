@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import fs, { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { warningOf } from '../../bin/node-version';
 import { environments } from '../../lib/environments';
@@ -38,19 +38,18 @@ it.each([
   [['--nonsense'], {}, "error: unknown option '--nonsense'"],
   [['--state', '/proc/nowhere/state'], {}, 'Choose another state folder with --state DIR.'],
   [['--environment', 'mars'], {}, `argument 'mars' is invalid. Choose from ${first.name}, `],
-  [
-    [first.name, '3000'],
-    consumed,
-    'npm took --environment and --port-offset as its own. Put -- before the options: npm start -- …',
-  ],
+  [[first.name, '3000'], consumed, `npm start -- --environment ${first.name} --port-offset 3000`],
 ])('refuses %j with the variables %j', async (args, variables, message) => {
   const { exitCode, said } = await start(args, variables);
   expect(exitCode).toBe(2);
   expect(said).toContain(message);
 });
 
-it('refuses a port in use, with the remedy', async () => {
-  await prepareAssembly(state());
+it.each([
+  ['before it synthesizes', false],
+  ['without a synthesis', true],
+])('refuses a port in use, with the remedy, %s', async (_, isSynthesized) => {
+  if (isSynthesized) await prepareAssembly(state());
   mockStart.mockImplementation(jest.requireActual('../../local/start').startLocal);
   const other = await startHttpServer(() => undefined);
   const offset = `--port-offset=${other.port - 8_001}`;
@@ -58,6 +57,24 @@ it('refuses a port in use, with the remedy', async () => {
   await other.stop();
   expect(exitCode).toBe(1);
   expect(said).toMatch(new RegExp(`Port ${other.port} is in use.*--port-offset \\d+`, 's'));
+  expect(said).not.toContain('Synthesized');
+});
+
+it.each([
+  [299, 'needs 300 MB'],
+  [300, undefined],
+])('with %d MB of free space: %s', async (free, problem) => {
+  const statfs = jest
+    .spyOn(fs, 'statfsSync')
+    .mockReturnValue({ bavail: free * 1_000, bsize: 1_000 } as never);
+  mockStart.mockRejectedValue(new Error('The space was enough.'));
+  await prepareAssembly(state());
+  const { exitCode, said } = await start(['--state', state()]);
+  statfs.mockRestore();
+  expect(exitCode).toBe(1);
+  expect(said).toMatch(
+    problem ? `${state()} has ${free} MB of free space, and a start ${problem}` : /The space was enough/,
+  );
 });
 
 /** Starts with environments that do nothing. */
@@ -68,7 +85,7 @@ async function startIdle(whenStarted: (options: LocalOptions) => void, context =
   mockStart.mockImplementation(async (options) => {
     setImmediate(() => whenStarted(options));
     const invoke = () => Promise.reject(new Error());
-    return { environments: [], invoke, stop: () => Promise.reject(new Error('Cannot save.')) };
+    return { environments: () => [], invoke, stop: () => Promise.reject(new Error('Cannot save.')) };
   });
   return start(['--state', state(), ...args], {}, context);
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startProcess } from '../../local/aws/lambda/instance';
 import { removePostgres } from '../../local/postgres/postgres';
@@ -30,8 +30,8 @@ afterEach(async () => {
 });
 
 /** Starts the first environment. */
-const start = (options: Partial<LocalOptions> = {}) =>
-  startLocal({
+const start = (options: Partial<LocalOptions> = {}, run = startLocal) =>
+  run({
     ...{ assembly: state.assemblyDirectory, state, environments: [name], ports: 'any' },
     log: { step: (line) => said.push(line), problem: (line) => said.push(line) },
     runtime: startInProcess,
@@ -45,6 +45,49 @@ it('fails with the first failure, not with what it stops', async () => {
   await expect(start()).rejects.toThrow(problem);
   expect(said).toEqual([]);
 });
+
+/** Files below `local` and their functions: each is a step of the start that may fail. */
+it.each([
+  ['assembly/manifest', 'readAssembly'],
+  ['shared/ports', 'requireFreePorts'],
+  ['aws/rds/certificate', 'localCertificate'],
+  ['aws/aws-server', 'startAwsServer'],
+  ['aws/sqs/queues', 'startQueues'],
+  ['shared/logs', 'openLogs'],
+  ['restore', 'provideDatabaseFolder'],
+  ['postgres/postgres', 'startPostgres'],
+  ['aws/api-gateway/gateway', 'openApis'],
+  ['aws/cloudformation/resource-types', 'createResource'],
+  ['aws/lambda/function', 'startFunction'],
+  ['aws/cloudformation/custom-resources', 'createCustomResource'],
+  ['aws/events/rules', 'checkRules'],
+  ['aws/api-gateway/api', 'readApi'],
+  ['aws/lambda/event-sources', 'startEventSources'],
+])('a failure of %s, %s, leaves nothing open', async (file, step) => {
+  const before = openHandles();
+  const actual = jest.requireActual(`../../local/${file}`);
+  const isAsync = actual[step].constructor.name === 'AsyncFunction';
+  const fail = () => {
+    throw new Error('It failed.');
+  };
+  const failing = { ...actual, [step]: isAsync ? async () => fail() : fail };
+  jest.resetModules();
+  jest.doMock(`../../local/${file}`, () => failing);
+  const { startLocal } = require('../../local/start') as typeof import('../../local/start');
+  jest.dontMock(`../../local/${file}`);
+  // With free ports, none is checked.
+  const ports = step === 'requireFreePorts' ? { offset: 0 } : 'any';
+  await expect(start({ ports }, startLocal)).rejects.toThrow('It failed.');
+  await eventually(() => openHandles() === before);
+  expect(existsSync(state.outputsFile)).toBe(false);
+});
+
+/** Servers and processes. */
+const openHandles = () =>
+  process
+    .getActiveResourcesInfo()
+    .filter((name) => /^(TCPServer|Process)/.test(name))
+    .join();
 
 it('reports what it waits for, and ends at once when it is aborted', async () => {
   const interruption = new AbortController();

@@ -17,7 +17,10 @@ export async function startEnvironments({ signal, cleanup }: Harness, options: P
   const log = { step: () => undefined, problem: () => undefined };
   const local = await startLocal({ assembly, state, environments, log, ports: 'any', signal, ...options });
   cleanup.add(() => local.stop());
-  return { ...openLocalEnvironment(directory), postgres: local.postgres };
+  return {
+    ...openLocalEnvironment(directory),
+    postgres: local.environments().map(({ postgres }) => postgres),
+  };
 }
 
 /** `npm start` of the project in a folder, on a state folder and free ports. It ends with the run. */

@@ -8,7 +8,7 @@ export type LocalCommand = ReturnType<typeof startLocalCommand>;
 
 /** `npm start` of the project in a folder, in a child process, as the script in package.json runs it. */
 export function startLocalCommand(directory: string, ...args: string[]) {
-  const command = startNodeIn(directory, ['--require', 'tsx/cjs', 'bin/local.ts', ...args]);
+  const command = startNodeIn(directory, ['--require', './bin/tsx.cjs', 'bin/local.ts', ...args]);
   const { process: child, said } = command;
   const hasExited = () => child.exitCode !== null || child.signalCode !== null;
   return {
@@ -57,4 +57,4 @@ export function startNodeIn(
 
 /** The command line, as `npm run wallet` runs it. */
 export const startWallet = (...args: string[]) =>
-  startNodeIn(projectRoot, ['--require', 'tsx/cjs', 'bin/wallet.ts', ...args]);
+  startNodeIn(projectRoot, ['--require', './bin/tsx.cjs', 'bin/wallet.ts', ...args]);

@@ -76,22 +76,24 @@ export function createKms(authorize: Authorize = allowEverything) {
         return { KeyId, Mac: mac.digest('base64'), MacAlgorithm };
       },
     }),
-    /** Loads or creates a key. @throws Error for an unsupported kind of key */
-    create({ arn, directory, name, keySpec, keyUsage }: NewKey): void {
+    /** Loads or creates a key. @returns a function that unloads it @throws Error for an unsupported kind of key */
+    create({ arn, directory, name, keySpec, keyUsage }: NewKey): () => void {
       if (usages[keySpec] !== keyUsage) {
         throw new Error(`${arn}: keys of ${keySpec} for ${keyUsage} are not supported on this machine`);
       }
       const key = provide({ arn, directory, name, keySpec, keyUsage });
       keys.set(arn, () => key);
+      return () => keys.delete(arn);
     },
     /** Opens another region's key, of the same material: the file that its primary has on this machine. */
-    share(file: KeyFile): void {
+    share(file: KeyFile): () => void {
       let key: StoredKey | undefined;
       keys.set(file.arn, (keyUsage) => {
         const [keySpec = ''] = Object.entries(usages).find(([, usage]) => usage === keyUsage) ?? [];
         key ??= provide({ ...file, keySpec, keyUsage });
         return key;
       });
+      return () => keys.delete(file.arn);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { arn, LOCAL_ACCOUNT_ID, resourceHash, type Template } from '../../assembly/manifest';
+import type { Cleanup } from '../../shared/cleanup';
 import type { EnvironmentFolder } from '../../state/paths';
 import type { Permissions } from '../iam/permissions';
 import type { LocalResource, ResourceRequest, ResourceTypes, StackIdentity } from '../resource';
@@ -9,10 +10,11 @@ interface Context {
   readonly folder: Pick<EnvironmentFolder, 'keysDirectory'>;
   readonly permissions: Pick<Permissions, 'attachToResource'>;
   readonly services: { readonly keys: Pick<Kms, 'create' | 'share'> };
+  readonly cleanup: Cleanup;
 }
 
 function createKey({ logicalId, properties }: ResourceRequest, context: Context): LocalResource {
-  const { stack, folder, permissions, services } = context;
+  const { stack, folder, permissions, services, cleanup } = context;
   const { KeySpec = 'SYMMETRIC_DEFAULT', KeyUsage = 'ENCRYPT_DECRYPT', KeyPolicy, MultiRegion } = properties;
   const hash = resourceHash(stack, logicalId);
   const keyId = MultiRegion
@@ -21,7 +23,8 @@ function createKey({ logicalId, properties }: ResourceRequest, context: Context)
   const keyArn = arn(stack, 'kms', `key/${keyId}`);
   permissions.attachToResource(keyArn, KeyPolicy, logicalId);
   const { keysDirectory: directory } = folder;
-  services.keys.create({ arn: keyArn, directory, name: logicalId, keySpec: KeySpec, keyUsage: KeyUsage });
+  const key = { arn: keyArn, directory, name: logicalId, keySpec: KeySpec, keyUsage: KeyUsage };
+  cleanup.add(services.keys.create(key));
   return { ref: keyId, attributes: { Arn: keyArn, KeyId: keyId } };
 }
 
@@ -30,24 +33,25 @@ function createKey({ logicalId, properties }: ResourceRequest, context: Context)
  * primary on this machine has another id than the recorded one.
  */
 function createReplica({ logicalId, properties }: ResourceRequest, context: Context): LocalResource {
-  const { stack, folder, permissions, services } = context;
+  const { stack, folder, permissions, services, cleanup } = context;
   const { KeyPolicy, PrimaryKeyArn } = properties;
   const keyId: string = PrimaryKeyArn.split('/').at(-1);
   const keyArn = arn(stack, 'kms', `key/${keyId}`);
   permissions.attachToResource(keyArn, KeyPolicy, logicalId);
-  services.keys.share({ arn: keyArn, directory: folder.keysDirectory, name: logicalId });
+  cleanup.add(services.keys.share({ arn: keyArn, directory: folder.keysDirectory, name: logicalId }));
   return { ref: keyId, attributes: { Arn: keyArn, KeyId: keyId } };
 }
 
 /** Opens the existing keys of its region to which a template refers by their ARNs. */
-export function adoptKeys(template: Template, { stack, folder, permissions, services }: Context): void {
+export function adoptKeys(template: Template, context: Context): void {
+  const { stack, folder, permissions, services, cleanup } = context;
   const pattern = new RegExp(`arn:aws:kms:${stack.region}:\\d{12}:key/mrk-\\w+`, 'g');
   for (const keyArn of new Set(JSON.stringify(template).match(pattern))) {
     const Principal = { AWS: `arn:aws:iam::${LOCAL_ACCOUNT_ID}:root` };
     const Statement = [{ Effect: 'Allow', Action: 'kms:*', Resource: '*', Principal }];
     permissions.attachToResource(keyArn, { Statement }, keyArn);
     const name = keyArn.split('/').at(-1) as string;
-    services.keys.share({ arn: keyArn, directory: folder.keysDirectory, name });
+    cleanup.add(services.keys.share({ arn: keyArn, directory: folder.keysDirectory, name }));
   }
 }
 

@@ -42,8 +42,8 @@ export function startEventSources(
       permissions.requireRole(logicalId, role, actions, queueArn);
       reserve(ScalingConfig.MaximumConcurrency);
       return {
-        ...{ queues, queueArn, region: stack.region, invoke },
-        batchSize: BatchSize,
+        ...{ queueArn, region: stack.region, invoke },
+        queue: queues.consume(queueArn, BatchSize),
         maximumConcurrency: ScalingConfig.MaximumConcurrency,
       };
     });
@@ -55,11 +55,9 @@ export function startEventSources(
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-parameters.html
  */
 interface EventSourceOptions {
-  readonly queues: Pick<QueueServer, 'consume'>;
+  readonly queue: ReturnType<QueueServer['consume']>;
   readonly queueArn: string;
   readonly region: string;
-  /** Maximum messages per invocation, up to 10. */
-  readonly batchSize: number;
   /** Maximum concurrent invocations. */
   readonly maximumConcurrency: number;
   invoke(event: SQSEvent): Promise<InvocationResult>;
@@ -69,7 +67,7 @@ type EventSource = ReturnType<typeof startEventSource>;
 
 /** Polls a queue, one poll at a time, and invokes the function, which reports failed messages, for each batch. */
 function startEventSource(options: EventSourceOptions) {
-  const queue = options.queues.consume(options.queueArn, options.batchSize);
+  const { queue } = options;
   const running = new Set<Promise<void>>();
   let isStopped = false;
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { clientSettings } from '../../postgres/postgres';
 import { AwsError, type JsonObject, requireAllowed, requiredText, serveOperations } from '../aws-server';
 import { bind, runStatement, toAwsError } from './data-api-statements';
 
@@ -79,6 +80,7 @@ export function createDataApi(options: DataApiOptions) {
 
   function openPool(target: DatabaseTarget): pg.Pool {
     const pool = new pg.Pool({
+      ...clientSettings,
       ...target,
       max: maxConnections,
       connectionTimeoutMillis: statementMs,

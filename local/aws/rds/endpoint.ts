@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type NetConnectOpts, type Sock
 import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { Pool } from 'pg';
-import type { Postgres } from '../../postgres/postgres';
+import { clientSettings, type Postgres } from '../../postgres/postgres';
 import type { AccessKey } from '../iam/permissions';
 import { checkToken } from './token';
 
@@ -52,6 +52,7 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
   const secureContext = createSecureContext({ key, cert });
   const socket = { path: join(postgres.socketDirectory, `.s.PGSQL.${postgres.port}`) };
   const roles = new Pool({
+    ...clientSettings,
     host: postgres.socketDirectory,
     port: postgres.port,
     user: postgres.superuser,

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { arn, resourceHash, type Stack } from '../../assembly/manifest';
-import type { Postgres } from '../../postgres/postgres';
+import { clientSettings, type Postgres } from '../../postgres/postgres';
 import type { Cleanup } from '../../shared/cleanup';
 import type { Logs } from '../../shared/logs';
 import type { EnvironmentFolder } from '../../state/paths';
@@ -47,6 +47,7 @@ async function createCluster(
   if (properties.EnableHttpEndpoint) {
     const { host, port } = postgres;
     services.clusters.set(clusterArn, { host, port, database: defaultDatabase });
+    cleanup.add(() => services.clusters.delete(clusterArn));
   }
   let endpoint: { readonly host: string; readonly port: number } = postgres;
   if (properties.EnableIAMDatabaseAuthentication) {
@@ -68,6 +69,7 @@ async function createCluster(
     const certificate = encodeURIComponent(context.certificate.certFile);
     const url = `postgresql://${address}?sslmode=verify-full&sslrootcert=${certificate}`;
     services.databases.set(stack.environment, url);
+    cleanup.add(() => services.databases.delete(stack.environment));
   }
   return {
     ref: identifier,
@@ -96,6 +98,7 @@ export async function ensureDatabase(
   owner: { readonly username: string; readonly password: string },
 ): Promise<boolean> {
   const client = new Client({
+    ...clientSettings,
     host,
     port,
     user,

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { arn, resourceHash } from '../../assembly/manifest';
+import type { Cleanup } from '../../shared/cleanup';
 import { readJson, writeJson } from '../../state/json';
 import type { EnvironmentFolder } from '../../state/paths';
 import type { LocalResource, ResourceRequest, ResourceTypes, StackIdentity } from '../resource';
@@ -11,6 +12,7 @@ interface Context {
   readonly stack: StackIdentity;
   readonly folder: Pick<EnvironmentFolder, 'secretsFile'>;
   readonly services: { readonly secrets: Pick<SecretsManager, 'put'> };
+  readonly cleanup: Cleanup;
 }
 
 function createSecret({ logicalId, properties }: ResourceRequest, context: Context): LocalResource {
@@ -30,7 +32,7 @@ function createSecret({ logicalId, properties }: ResourceRequest, context: Conte
   // Without the stack's name, as CloudFormation does: the Data API limits ARNs to 100 characters.
   const id = `secret:${logicalId}-${resourceHash(stack, logicalId).slice(0, 6)}`;
   const secretArn = arn(stack, 'secretsmanager', id);
-  services.secrets.put({ arn: secretArn, name: logicalId, value, keyArn: KmsKeyId });
+  context.cleanup.add(services.secrets.put({ arn: secretArn, name: logicalId, value, keyArn: KmsKeyId }));
   return { ref: secretArn, attributes: { Id: secretArn } };
 }
 

@@ -60,7 +60,10 @@ export function createSecretsManager(authorize: Authorize = allowEverything) {
     authorizeRead,
     /** Undefined if the secret does not exist. */
     valueOf: (secretArn: string) => secrets.get(secretArn)?.value,
-    /** Creates or updates a secret. */
-    put: (secret: Secret): void => void secrets.set(secret.arn, secret),
+    /** Creates or updates a secret. @returns a function that removes it */
+    put(secret: Secret): () => void {
+      secrets.set(secret.arn, secret);
+      return () => secrets.delete(secret.arn);
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { allSettledOrThrow } from '../../shared/cleanup';
 import { refuseForeign } from '../../shared/loopback-server';
 import { readJson, writeJson } from '../../state/json';
 import { type Authorize, accessKeyIdOf, allowEverything } from '../iam/permissions';
+import { loadEmulator, type Message } from './emulator';
 
 export interface Queue {
   readonly url: string;
@@ -23,22 +24,6 @@ export interface QueueOptions {
 
 export type QueueServer = Awaited<ReturnType<typeof startQueues>>;
 
-const loadEmulator = () => import('fauxqs');
-type Options = Parameters<Awaited<ReturnType<typeof loadEmulator>>['buildApp']>[0];
-type Stores = Required<NonNullable<Options>>['stores'];
-type Store = Stores['sqsStore'];
-type Message = Parameters<ReturnType<Store['createQueue']>['enqueue']>[0];
-interface StoreClass {
-  new (): Store;
-  createMessage(body: string, attributes: object, delaySeconds: number): Message;
-}
-
-type CreateQueue = (input: object, store: Store, request: object) => { readonly QueueUrl: string };
-type ReceiveMessage = (
-  input: object,
-  store: Store,
-) => Promise<{ readonly Messages?: readonly ReceivedMessage[] }>;
-
 /** A message as `ReceiveMessage` returns it. */
 export type ReceivedMessage = SdkMessage & { readonly MessageId: string; readonly ReceiptHandle: string };
 
@@ -52,25 +37,9 @@ interface SavedMessage extends Pick<Message, 'body'> {
 const damaged =
   'It holds messages that waited in queues. Mend it, or delete it to start without them; no other data depends on it.';
 
-/** Characters that SQS rejects in a message. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
-const refusedCharacter = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
-
 /** Starts an SQS emulator on a free port of 127.0.0.1. Messages are stored in memory. Requests from web pages are refused. */
 export async function startQueues(authorize: Authorize = allowEverything) {
-  const { buildApp } = await loadEmulator();
-  const { SqsStore } = await emulatorModule<{ SqsStore: StoreClass }>('sqsStore.js');
-  const { createQueue } = await emulatorModule<{ createQueue: CreateQueue }>('actions/createQueue.js');
-  const { receiveMessage } = await emulatorModule<{ receiveMessage: ReceiveMessage }>(
-    'actions/receiveMessage.js',
-  );
-  // The emulator rejects characters beyond U+FFFF, such as emoji.
-  const types = await emulatorModule<{ INVALID_MESSAGE_BODY_CHAR: RegExp }>('sqsTypes.js');
-  types.INVALID_MESSAGE_BODY_CHAR.test = (text) => refusedCharacter.test(text);
-  const store = new SqsStore();
-  // Queue URLs contain the request's host: the default, `sqs.REGION.localhost`, does not resolve on many machines.
-  store.host = '';
-  // Not `startFauxqs`: it listens on every interface.
-  const app = buildApp({ logger: false, stores: { sqsStore: store } as Stores });
+  const { app, store, createMessage, createQueue, receiveMessage } = loadEmulator();
   app.addHook('onRequest', async (request, reply) => {
     if (refuseForeign(request.raw, reply.raw)) reply.hijack();
   });
@@ -127,7 +96,8 @@ export async function startQueues(authorize: Authorize = allowEverything) {
       const MessageSystemAttributeNames = ['All'];
       const input = { QueueUrl: queue.url, MaxNumberOfMessages, MessageSystemAttributeNames };
       return {
-        next: async () => (await receiveMessage({ ...input, WaitTimeSeconds: 20 }, store)).Messages ?? [],
+        next: async () =>
+          (await receiveMessage<ReceivedMessage>({ ...input, WaitTimeSeconds: 20 }, store)).Messages ?? [],
         delete: ({ ReceiptHandle }: ReceivedMessage) => queue.deleteMessage(ReceiptHandle),
         cancel: () => queue.cancelWaiters(),
       };
@@ -140,7 +110,7 @@ export async function startQueues(authorize: Authorize = allowEverything) {
     keep(file: string, names: readonly string[], mayWrite: () => boolean): void {
       for (const { queue, body, attributes, notBefore } of readJson<SavedMessage[]>(file, damaged) ?? []) {
         const delaySeconds = Math.max(0, (notBefore - Date.now()) / 1_000);
-        store.getQueueByName(queue)?.enqueue(SqsStore.createMessage(body, attributes, delaySeconds));
+        store.getQueueByName(queue)?.enqueue(createMessage(body, attributes, delaySeconds));
       }
       rmSync(file, { force: true });
       kept.set(file, () => {
@@ -168,16 +138,6 @@ function save(file: string, messages: readonly SavedMessage[]): void {
       `Cannot save ${messages.length} messages (${(error as Error).message}). They are in ${refuge}: mend this, and move it to ${file} before the next start.`,
     );
   }
-}
-
-/** A module that the emulator's package does not export. */
-function emulatorModule<T>(name: string): Promise<T> {
-  const file = (require.resolve.paths('fauxqs') ?? [])
-    .map((folder) => join(folder, 'fauxqs', 'dist', 'sqs', name))
-    .find((each) => existsSync(each));
-  if (!file)
-    throw new Error(`fauxqs has no dist/sqs/${name}: its version differs from package.json. Run npm ci.`);
-  return import(file);
 }
 
 /** The permission for a call: a batch needs that of the single action, which SQS's messages print in lowercase. */

@@ -108,6 +108,7 @@ it('KMS opens a replica with the material of its primary, and an adopted key wit
     stack,
     services,
     permissions: { attachToResource },
+    cleanup,
     folder: { keysDirectory: folder() },
   });
   expect(attachToResource.mock.calls.map(([adopted]) => adopted)).toEqual([own]);

@@ -42,20 +42,16 @@ export async function interleave<Name extends string>(
   return samples;
 }
 
-/** The figure as a row of a table, with whether it misses its goal: fewer samples than usual tell nothing. */
-export function judge(part: string, { what, against, unit, value, baseline, goal }: Figure, effort: number) {
+/** The figure as a row of a table, with whether it misses its goal. */
+export function judge(part: string, { what, against, unit, value, baseline, goal }: Figure) {
   const ratio = median(value) / median(baseline);
-  const [bound, isMet] = unit === 'ms' ? ['at most', ratio <= goal] : ['at least', ratio >= goal];
-  const verdict = effort < 1 ? 'not measured' : isMet ? 'met' : missed;
+  const [bound, isMissed] = unit === 'ms' ? ['at most', ratio > goal] : ['at least', ratio < goal];
   const format = (samples: readonly number[]) => `${Number(median(samples).toPrecision(3))} ${unit}`;
   return {
     ...{ part, what, median: format(value), against, is: format(baseline), n: value.length },
-    ...{ ratio: ratio.toFixed(2), goal: `${bound} ${goal}, ${verdict}` },
+    ...{ ratio: ratio.toFixed(2), goal: `${bound} ${goal}, ${isMissed ? '**missed**' : 'met'}` },
   };
 }
-
-/** What a row says of a goal that the figure misses. */
-export const missed = '**missed**';
 
 /** The lower one for an even number of samples. */
 function median(samples: readonly number[]): number {

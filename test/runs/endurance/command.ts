@@ -56,7 +56,7 @@ void longRun<{ duration: number }>(command, async ({ duration: seconds }, harnes
     const fault = faults[(first + rows.length) % faults.length] as Fault;
     await eachTarget(({ deletions }) => deletions.disturb());
     const lasted = 1 + Math.random() * 7;
-    const end = fault.begin(Object.values(local.postgres));
+    const end = fault.begin(local.postgres);
     await sleep(lasted * 1_000, undefined, { signal }).finally(end);
     const recoveries = await eachTarget((target) => recover(target, fault.deliveriesWithin, signal));
     const [deletions, deliveries] = (['deletions', 'deliveries'] as const).map((what) =>

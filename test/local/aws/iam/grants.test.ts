@@ -155,7 +155,7 @@ async function exerciseOtherPaths({ outputs, stack }: RunningEnvironment): Promi
 it.each(environments)('all features of $name work with every grant enforced', async ({ name }) => {
   const { exitCode, stderr } = await runWallet(['smoke', ...target(name)]);
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining('12 passed')]);
-  const running = local.environments.find(({ stack }) => stack.environment === name) as RunningEnvironment;
+  const running = local.environments().find(({ stack }) => stack.environment === name) as RunningEnvironment;
   expect((await fetch(running.outputs.DashboardUrl ?? '')).status).toBe(200);
   await disableByReceiver(name);
   await exerciseOtherPaths(running);

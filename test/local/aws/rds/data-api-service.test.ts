@@ -90,7 +90,7 @@ it('runs a statement without session state from earlier ones', async () => {
   }
   const left = `current_user::text || current_setting('application_name') || (select count(*) from pg_locks
     where locktype = 'advisory') || (select count(*) from pg_stat_activity where state like 'idle in%')`;
-  await eventually(async () => expect(await rowOf(left, reader)).toEqual([{ stringValue: 'reader00' }]));
+  await eventually(async () => expect(await rowOf(left, reader)).toEqual([{ stringValue: 'readerlocal00' }]));
 });
 
 it('a transaction is not found by another caller, and releases its locks when it expires', async () => {
