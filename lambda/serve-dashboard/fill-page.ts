@@ -31,7 +31,7 @@ function partsOf(facts: DashboardFacts): Readonly<Record<string, Content>> {
     local: address.startsWith('127.') ? ' It is this machine’s own: for testing only.' : '',
     reserve: (reserve ?? []).map(
       (each) => html`<p class="quiet">Allow this reserve now as well: used only in an announced emergency.</p>
-          <p class="row" data-copy="the reserve"><code>${each}/32</code></p>`,
+          <p class="row" data-copy="the reserve ${each}"><code>${each}/32</code></p>`,
     ),
     api: facts.apiBaseUrl,
     'allow-lists': html`<div data-tabs="Format">${allowListFormatNames.map(

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { validateEnvironments } from '../../lib/environment/rules';
 import { type Environment, promoted, type Standby } from '../../lib/environment/schema';
+import { StandbyStack } from '../../lib/stacks/standby-stack';
 import { keysIn, withStandby as row, withEveryOption } from '../support/rows';
-import { type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
+import { type StackTemplate, stackOf, synthesizeEveryStack, withApp } from '../support/stacks';
 
 const { standby } = row;
 const stacks = synthesizeEveryStack([row]);
@@ -18,6 +20,16 @@ const certificateArn = `arn:aws:acm:${region}:111122223333:certificate/1a2b-3c`;
 const adopting: typeof row = {
   ...complete,
   standby: { ...recreated, certificateArn, adoptedKeys: keysIn(region, row) },
+};
+/** As in docs/runbook/emergencies.md, "A new standby": after the promotion, in the region that served before. */
+const afterwards = promoted(complete);
+const back = {
+  ...afterwards,
+  standby: {
+    ...{ stackId: 'WalletBack', region: row.region, zones: row.zones, vpcCidr: row.vpcCidr },
+    ...{ globalClusterIdentifier: 'wallet-back', adoptedKeys: keys ?? {} },
+    adoptedElasticIp: { allocationId: 'eipalloc-0123456789abcdef7', address: '203.0.113.7' },
+  },
 };
 const primary = serving.only('AWS::RDS::DBCluster').Properties;
 
@@ -59,6 +71,16 @@ describe('the standby', () => {
     }
   });
 
+  it('warns until it has them', () => {
+    const warningsOf = (environment: typeof row) =>
+      withApp((app) => {
+        const made = new StandbyStack(app, { environment });
+        made.warnOfMissingKeys();
+        return made.node.metadata.filter(({ type }) => type === 'aws:cdk:warning');
+      });
+    expect([warningsOf(row), warningsOf(complete)]).toEqual([[expect.anything()], []]);
+  });
+
   it('has no instance, no serving resource, and no route to or from the internet', () => {
     const types = stack.resources.map(({ Type }) => Type);
     const others = types.filter((type) => !/^AWS::(EC2|RDS|KMS|IAM|Logs|SNS|CloudWatch)::/.test(type));
@@ -72,9 +94,10 @@ describe('promotion', () => {
   it.each<[with_: string, row: Environment & { readonly standby: Standby }]>([
     ['replicas of its keys', complete],
     ['adopted keys and a certificate', adopting],
+    ['the keys and the address of the region that served before', back],
   ])('with %s updates the cluster in place, and replaces or removes nothing', (_, given) => {
     const promotedStack = stackOf(promoted(given));
-    const changes = (synthesizeEveryStack([given])[standby.stackId] as StackTemplate).resources
+    const changes = (synthesizeEveryStack([given])[given.standby.stackId] as StackTemplate).resources
       .filter(({ Type }) => Type !== 'AWS::CloudWatch::Alarm')
       .flatMap((before) => {
         const after = promotedStack.get(before.logicalId);
@@ -94,6 +117,16 @@ describe('promotion', () => {
       'DatabaseCluster.PerformanceInsightsKmsKeyId',
       'DatabaseCluster.PerformanceInsightsRetentionPeriod',
     ]);
+  });
+
+  it('and another one, back, bring the keys and the address of the first day', () => {
+    const returned = promoted(back);
+    expect(validateEnvironments([back]).concat(validateEnvironments([returned]))).toHaveLength(2);
+    expect(stackOf(returned).json.Outputs).toMatchObject({
+      WebhookOriginAddress: { Value: back.standby.adoptedElasticIp.address },
+      WebhookSecretsKeyArn: { Value: keys?.webhookSecrets },
+      TokenSigningKeyArn: { Value: Object.values(keys?.accessToken ?? {})[0] },
+    });
   });
 
   it('swaps the address and its reserve: a delivery from there is an alarm before, and none after', () => {
