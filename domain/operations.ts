@@ -67,7 +67,11 @@ interface Results {
   'remove-webhook': Pick<Webhook, 'webhookId' | 'organizationId'>;
   'list-delivery-attempts': { readonly attempts: readonly Attempt[] };
   'list-stored-events': {
-    readonly events: readonly { readonly eventId: string; readonly acceptedAt: string }[];
+    readonly events: readonly {
+      readonly eventId: string;
+      readonly acceptedAt: string;
+      readonly delivered: boolean;
+    }[];
   };
 }
 

@@ -13,9 +13,13 @@ interface RedeliverOptions {
   readonly event?: string;
   /** ISO 8601, UTC. */
   readonly since?: string;
+  readonly until?: string;
   readonly undelivered?: boolean;
   readonly dryRun?: boolean;
 }
+
+/** Milliseconds for which events are stored: `lambda/purge-expired`. A minute more: time passes until this is compared. */
+const longestAge = 14 * 86_400_000 + 60_000;
 
 /** The operation's maximum. */
 const pageSize = 1_000;
@@ -28,13 +32,21 @@ interrupted and run again: receivers detect duplicates by the webhook-id.`,
   async run(target, { webhook: webhookId, event, undelivered = false, dryRun = false, ...options }, print) {
     if ((event === undefined) === (options.since === undefined))
       throw new UsageError('Give --event or --since.');
-    if (undelivered && event) throw new UsageError('--undelivered requires --since.');
+    if (event && (undelivered || options.until))
+      throw new UsageError('--undelivered and --until require --since.');
+    const now = new Date();
+    const { since: start = new Date(0).toISOString(), until = now.toISOString() } = options;
+    if (options.since && Date.parse(start) < now.getTime() - longestAge)
+      throw new UsageError(
+        `Events are stored for 14 days: ${start} is earlier.`,
+        'The earliest: --since 14d',
+      );
+    if (until < start) throw new UsageError(`--until ${until} is before --since ${start}.`);
     await describeEnabledWebhook(target, webhookId);
 
-    const until = new Date().toISOString();
-    let { since = new Date(0).toISOString() } = options;
+    let since = start;
     let after: string | undefined;
-    let redelivered = 0;
+    const counts = { redelivered: 0, delivered: 0 };
     for (let more = true; more; ) {
       const query = { webhookId, eventId: event, undelivered, since, until, after, limit: pageSize };
       const { events } = await runOperation(target, 'list-stored-events', query);
@@ -47,18 +59,24 @@ interrupted and run again: receivers detect duplicates by the webhook-id.`,
           group: webhookId,
         }));
         if (!dryRun) await sendMessages(target, 'WebhookEventsQueueUrl', messages);
-        redelivered += batch.length;
+        counts.redelivered += batch.length;
       }
+      counts.delivered += events.filter(({ delivered }) => delivered).length;
       ({ acceptedAt: since, eventId: after } = events.at(-1) ?? { acceptedAt: since, eventId: after });
       more = events.length === pageSize;
-      if (more) target.note(`${redelivered} events …`);
+      if (more) target.note(`${counts.redelivered} events …`);
     }
+    const { redelivered, delivered } = counts;
     if (event && redelivered === 0)
       throw new CommandFailed(
         `Event ${event} is not available for ${webhookId} in environment ${target.environment.name}.`,
         `Events are kept for 14 days. The webhook must have existed when the event was sent, and include its kind: ${target.paste(`webhook show --webhook ${webhookId}`)}`,
       );
-    print({ redelivered, dryRun }, () => `${dryRun ? 'Would redeliver' : 'Redelivered'} ${redelivered}.`);
+    print(
+      { ...counts, dryRun },
+      () =>
+        `${dryRun ? 'Would redeliver' : 'Redelivered'} ${redelivered}${delivered > 0 ? `, of which ${delivered} had been delivered` : ''}.`,
+    );
   },
 };
 
@@ -67,6 +85,7 @@ export function register(program: Command, terminal: Terminal): void {
     .requiredOption(...webhookOption)
     .option('--event <id>', 'the event', eventId)
     .option('--since <time>', 'all events since this time: ISO 8601, or an age such as 2h', time)
+    .option('--until <time>', 'with --since: only events until this time', time)
     .option('--undelivered', 'with --since: only events that were never delivered')
-    .option('--dry-run', 'print the number of events without sending them');
+    .option('--dry-run', 'print the numbers without sending anything');
 }

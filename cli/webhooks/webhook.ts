@@ -44,6 +44,7 @@ export function register(program: Command, terminal: Terminal): void {
     help: 'The URL must be https with a public host name; on this machine also http://127.0.0.1:PORT/ ("wallet local receive").',
     production: "a webhook sends the organization's events to another system",
     async run(target, { organization: organizationId, url = '', kinds = null }, print) {
+      hintAtKinds(target, kinds);
       const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds });
       const { webhookId, secretVersion } = added;
       const again = target.paste(`webhook secret --webhook ${webhookId}`);
@@ -97,6 +98,7 @@ the old one. A disabled webhook stays disabled.`,
     async run(target, { webhook: webhookId, url, kinds, allKinds }, print) {
       if (kinds ? allKinds : url === undefined && !allKinds)
         throw new UsageError('Give --url, --kinds or --all-kinds; the last two exclude each other.');
+      hintAtKinds(target, kinds);
       const change = { webhookId, url, kinds: allKinds ? null : kinds };
       const webhook = await runOperation(target, 'update-webhook', change);
       print(webhook, () => formatWebhook(webhook));
@@ -187,6 +189,15 @@ async function sendTestEvent(target: Target, { webhookId, organizationId }: Webh
   const message = { body: writeDelivery(delivery), group: webhookId };
   await sendMessages(target, 'WebhookDeliveryQueueUrl', [message]);
   return eventId;
+}
+
+/** Kinds match exactly. */
+function hintAtKinds({ note }: Target, kinds: readonly string[] | null | undefined): void {
+  const odd = kinds?.filter((kind) => !/^[a-z0-9]+([._:/-][a-z0-9]+)*$/.test(kind)) ?? [];
+  if (odd.length > 0)
+    note(
+      `warning: ${odd.join(', ')}: kinds match exactly, with their capitals and dots, as in wallet.created.`,
+    );
 }
 
 const eventKinds = (text: string): string[] => text.split(',').map(eventKind);

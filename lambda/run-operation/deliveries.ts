@@ -45,23 +45,24 @@ export const deliveries = {
 
   /**
    * Stored events from `since` to `until` of the kinds that a webhook subscribes to, even if it was disabled then, in order of
-   * acceptance. For the next page, set `since` to the last event's time and `after` to its id. `undelivered` excludes
+   * acceptance, each with whether it was delivered to it. For the next page, set `since` to the last event's time and `after` to its id. `undelivered` excludes
    * events that were delivered to it.
    */
   async 'list-stored-events'(input, { database }) {
     const { webhookId, eventId = null, undelivered, since, until, after = '', limit } = input;
     const found = await database.execute(sql`
-      select event_id as "eventId", cast(extract(epoch from accepted_at) as double precision) as "acceptedAt"
+      select event_id as "eventId", cast(extract(epoch from accepted_at) as double precision) as "acceptedAt", delivered
       from webhooks join webhook_events using (organization_id)
+        cross join lateral (select exists (
+          select from webhook_attempts attempt
+          where attempt.event_id = webhook_events.event_id and attempt.webhook_id = webhooks.webhook_id
+            and outcome = 'delivered') as delivered) as earlier
       where webhook_id = ${webhookId} and (kinds is null or webhook_events.kind = any (kinds))
         and (${eventId}::text is null or event_id = ${eventId})
         and accepted_at between ${since}::timestamptz and ${until}::timestamptz
         and webhooks.created_at <= accepted_at
         and (accepted_at, event_id) > (${since}::timestamptz, ${after}::text)
-        and not (${undelivered} and exists (
-          select from webhook_attempts attempt
-          where attempt.event_id = webhook_events.event_id and attempt.webhook_id = webhooks.webhook_id
-            and outcome = 'delivered'))
+        and not (${undelivered} and delivered)
       order by accepted_at, event_id
       limit ${limit}`);
     if (!found.ok) return found;

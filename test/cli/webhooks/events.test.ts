@@ -78,7 +78,9 @@ describe('redeliver', () => {
       'describe-webhook': () => result({ webhookId, enabled: true, ...webhook }),
       'list-stored-events': ({ after, limit }) => {
         const start = ids(count).indexOf(after) + 1;
-        const events = ids(count).map((eventId) => ({ eventId, acceptedAt: '2026-11-20T12:00:00.000Z' }));
+        const events = ids(count).map((eventId, index) => ({
+          ...{ eventId, acceptedAt: '2026-11-20T12:00:00.000Z', delivered: index % 2 === 0 },
+        }));
         return result({ events: events.slice(start, start + limit) });
       },
     });
@@ -93,16 +95,23 @@ describe('redeliver', () => {
   it('requests each event once, for any number of pages', async () => {
     storing(1_001);
     const { stdout } = await redeliver('--since', '2h', '--json');
-    expect(JSON.parse(stdout)).toEqual({ redelivered: 1_001, dryRun: false });
+    expect(JSON.parse(stdout)).toEqual({ redelivered: 1_001, delivered: 501, dryRun: false });
     expect(requested()).toEqual(ids(1_001));
   });
 
   it.each([
-    [['--event', 'evt_0'], { eventId: 'evt_0', undelivered: false }, 'Redelivered 1.\n', ['evt_0']],
-    [['--since', '1h', '--undelivered'], { undelivered: true }, 'Redelivered 1.\n', ['evt_0']],
-    [['--since', '1h', '--dry-run'], { undelivered: false }, 'Would redeliver 1.\n', []],
-  ])('asks for the events of %j', async (args, input, stdout, sent) => {
+    [['--event', 'evt_0'], { eventId: 'evt_0', undelivered: false }, 'Redelivered 1', ['evt_0']],
+    [['--since', '14d', '--undelivered'], { undelivered: true }, 'Redelivered 1', ['evt_0']],
+    [['--since', '1h', '--dry-run'], { undelivered: false }, 'Would redeliver 1', []],
+    [
+      ['--since', '2h', '--until', '2099-01-01'],
+      { until: '2099-01-01T00:00:00.000Z' },
+      'Redelivered 1',
+      ['evt_0'],
+    ],
+  ])('asks for the events of %j', async (args, input, said, sent) => {
     storing(1);
+    const stdout = `${said}, of which 1 had been delivered.\n`;
     expect(await redeliver(...args)).toEqual({ exitCode: 0, stdout, stderr: '' });
     expect(region.calls().at(-1)?.input).toMatchObject(input);
     expect(requested()).toEqual(sent);
@@ -112,7 +121,10 @@ describe('redeliver', () => {
     ['an event that is not available', ['--event', 'evt_1'], {}, 1, 'Event evt_1 is not available'],
     ['a disabled webhook', ['--event', 'evt_1'], { enabled: false }, 1, 'webhook enable'],
     ['event and time', ['--event', 'evt_1', '--since', '1h'], {}, 2, '--event or --since'],
-    ['an event, undelivered', ['--event', 'evt_1', '--undelivered'], {}, 2, 'requires --since'],
+    ['an event, undelivered', ['--event', 'evt_1', '--undelivered'], {}, 2, 'require --since'],
+    ['an event until a time', ['--event', 'evt_1', '--until', '1h'], {}, 2, 'require --since'],
+    ['what is not stored any more', ['--since', '15d'], {}, 2, 'The earliest: --since 14d'],
+    ['an end before the start', ['--since', '1h', '--until', '2h'], {}, 2, 'is before --since'],
   ])('refuses %s', async (_, args, state, exitCode, said) => {
     storing(0, state);
     const stderr = expect.stringContaining(said);

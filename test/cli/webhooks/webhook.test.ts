@@ -128,3 +128,23 @@ it("webhook secret refuses the environment's own probe", async () => {
   const stderr = expect.stringContaining("is the environment's own probe: nobody needs its secret.");
   expect(printed).toEqual({ exitCode: 2, stdout: '', stderr });
 });
+
+it.each([
+  [
+    'wallet.,WALLET.CREATED,walletCreated,wallet.created',
+    'warning: wallet., WALLET.CREATED, walletCreated: kinds match',
+  ],
+  ['wallet.created,webhook.disabled,a-b_c:d/e', ''],
+])('webhook add and update hint at kinds that may never match: %s', async (text, hint) => {
+  region.answer({ 'add-webhook': () => result(webhook), 'update-webhook': () => result(webhook) });
+  await region.secret(webhook.secretVersion);
+  for (const args of [
+    ['add', ...ofOrganization, '--url', url],
+    ['update', ...ofWebhook],
+  ]) {
+    const { exitCode, stderr } = await region.wallet('webhook', ...args, '--kinds', text);
+    expect([exitCode, stderr.split('\n').find((line) => line.startsWith('warning')) ?? '']).toEqual([
+      ...[0, hint ? expect.stringContaining(hint) : ''],
+    ]);
+  }
+});
