@@ -136,8 +136,8 @@ it.each([
   ],
   ['wallet.created,webhook.disabled,a-b_c:d/e', ''],
 ])('webhook add and update hint at kinds that may never match: %s', async (text, hint) => {
-  region.answer({ 'add-webhook': () => result(webhook), 'update-webhook': () => result(webhook) });
-  await region.secret(webhook.secretVersion);
+  const [changed, none] = [() => result(webhook), () => result({ webhooks: [] })];
+  region.answer({ 'add-webhook': changed, 'update-webhook': changed, 'list-webhooks': none });
   for (const args of [
     ['add', ...ofOrganization, '--url', url],
     ['update', ...ofWebhook],
