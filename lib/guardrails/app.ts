@@ -6,17 +6,11 @@ import { ResidencyPlugin } from '../checks/residency/plugin';
 import { addRulePacks } from '../checks/rule-packs';
 import { type GuardedAccount, resourceControlPolicy, serviceControlPolicy } from './policies';
 
+/** `actionsOnly`: without the resource control policy, until a first copy and drill of backups succeeded. docs/guardrails.md */
+type GuardrailsProps = GuardedAccount & { readonly actionsOnly?: boolean };
+
 /** Organizations is a global service; its endpoint is there. */
 const region = 'us-east-1';
-
-export interface GuardrailsProps extends GuardedAccount {
-  /**
-   * Without the resource control policy, until a first copy and drill of backups succeeded: docs/guardrails.md.
-   *
-   * @default false
-   */
-  readonly actionsOnly?: boolean;
-}
 
 /**
  * Attaches the policies to an environment's account. For the organization's management account, which need not be bootstrapped.

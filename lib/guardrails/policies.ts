@@ -11,7 +11,6 @@ export interface GuardedAccount {
   readonly breakGlass?: string;
 }
 
-/** A statement that denies. */
 export interface Denial {
   readonly Sid: string;
   readonly Effect: 'Deny';
@@ -27,19 +26,16 @@ export interface PolicyDocument {
   readonly Statement: readonly Denial[];
 }
 
-const deny = (
-  ...statements: readonly (Omit<Denial, 'Effect' | 'Resource'> & Partial<Denial>)[]
-): PolicyDocument => ({
-  Version: '2012-10-17',
-  Statement: statements.map((statement) => ({ Effect: 'Deny', Resource: '*', ...statement })),
-});
+type Condition = NonNullable<Denial['Condition']>;
 
-const words = (text: string): readonly string[] => text.split(/\s+/);
-const allOf = (services: string): readonly string[] => words(services).map((service) => `${service}:*`);
-const actionsIn = (services: Readonly<Record<string, string>>): readonly string[] =>
-  Object.entries(services).flatMap(([service, actions]) =>
-    words(actions).map((action) => `${service}:${action}`),
-  );
+/** @param actions such as `kms:DisableKey ec2:ReleaseAddress` */
+const deny = (Sid: string, actions: string, Condition?: Condition, more?: Partial<Denial>): Denial => ({
+  ...{ Sid, Effect: 'Deny', Action: words(actions), Resource: '*' },
+  ...(Condition && { Condition }),
+  ...more,
+});
+const policy = (...Statement: readonly Denial[]): PolicyDocument => ({ Version: '2012-10-17', Statement });
+const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /**
  * Of the services without regional endpoints that AWS lists for region denials:
@@ -48,69 +44,46 @@ const actionsIn = (services: Readonly<Record<string, string>>): readonly string[
  * Left out: what would carry data (CloudFront, Global Accelerator, ECR Public, Snow, multi-region access points of S3, chats),
  * and services with regional endpoints (KMS, ACM, WAF, Config), which this account does not need elsewhere.
  */
-const globalServices = [
-  ...allOf(`account aws-portal billing budgets ce consolidatedbilling cur freetier health iam invoicing organizations
-    payments pricing route53 route53domains savingsplans shield sso sts support supportplans tax trustedadvisor`),
-  ...actionsIn({
-    cloudtrail: 'LookupEvents',
-    ec2: 'DescribeRegions',
-    // Approval teams, shared by the recovery account, are in us-east-1: docs/guardrails.md.
-    ram: 'AcceptResourceShareInvitation GetResourceShareInvitations',
-    s3: 'GetAccountPublicAccessBlock GetBucketLocation ListAllMyBuckets',
-  }),
-];
+const globalServices =
+  words(`account aws-portal billing budgets ce consolidatedbilling cur freetier health iam
+  invoicing organizations payments pricing route53 route53domains savingsplans shield sso sts support supportplans tax
+  trustedadvisor`).map((service) => `${service}:*`);
 
-/** What `wallet residency` lists in every enabled region. */
-const evidence = ['rds:DescribeDBClusterSnapshots', 'tag:GetResources'];
+/**
+ * Also elsewhere: of services with regional endpoints. Approval teams, shared by the recovery account, are in us-east-1
+ * (docs/guardrails.md); `wallet residency` lists snapshots and tags in every enabled region.
+ */
+const everywhere = words(`cloudtrail:LookupEvents ec2:DescribeRegions ram:AcceptResourceShareInvitation
+  ram:GetResourceShareInvitations rds:DescribeDBClusterSnapshots s3:GetAccountPublicAccessBlock s3:GetBucketLocation
+  s3:ListAllMyBuckets tag:GetResources`);
 
-/** Ways out within a region that need no code. No template, command or page of this project calls them. */
-const neverCalled = actionsIn({
-  // A team of another account could restore from the vault there. docs/guardrails.md attaches ours.
-  backup: 'AssociateBackupVaultMpaApprovalTeam PutBackupVaultAccessPolicy',
-  lambda: 'CreateFunctionUrlConfig',
-  organizations: 'LeaveOrganization',
-  ram: 'AssociateResourceShare CreateResourceShare',
-  // AddRoleTo*: the extensions aws_s3 and aws_lambda of PostgreSQL act with such a role.
-  rds: 'AddRoleTo* CreateIntegration StartActivityStream StartExportTask',
-});
+/**
+ * Ways out within a region that need no code, and no template, command or page of this project calls. An approval team of another account
+ * could restore from the vault there. PostgreSQL's extensions aws_s3 and aws_lambda act with a role that `AddRoleTo…` gives the cluster.
+ */
+const neverCalled = `backup:AssociateBackupVaultMpaApprovalTeam backup:PutBackupVaultAccessPolicy
+  lambda:CreateFunctionUrlConfig organizations:LeaveOrganization ram:AssociateResourceShare ram:CreateResourceShare
+  rds:AddRoleTo* rds:CreateIntegration rds:StartActivityStream rds:StartExportTask`;
 
 /**
  * Copies of backups, and sharing them. AWS Backup does both with its role to fill the air-gapped vault, which lies in an account of AWS.
  * https://docs.aws.amazon.com/aws-backup/latest/devguide/logicallyairgappedvault.html
  */
-const backupCopies = actionsIn({
-  backup: 'Copy* StartCopyJob',
-  rds: 'Copy*Snapshot ModifyDB*SnapshotAttribute',
-});
-
-/** Receivers' allow-lists and all derived secrets depend on them, and no backup holds them. */
-const irreversible = actionsIn({ ec2: 'ReleaseAddress', kms: 'DisableKey ScheduleKeyDeletion' });
+const backupCopies = 'backup:Copy* backup:StartCopyJob rds:Copy*Snapshot rds:ModifyDB*SnapshotAttribute';
 
 /**
  * Material of keys leaves a row's regions by replication only.
  * https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-auth.html
  */
-const replicasOfKeys = ({ multiRegionKeys, residencyRegions: regions }: Environment) =>
+const replicasOfKeys = ({ multiRegionKeys, residencyRegions: regions }: Environment): readonly Denial[] =>
   multiRegionKeys
     ? [
-        {
-          Sid: 'KeyReplicas',
-          Action: ['kms:ReplicateKey'],
-          Condition: { StringNotEquals: { 'kms:ReplicaRegion': regions } },
-        },
-        {
-          Sid: 'PrimaryKeys',
-          Action: ['kms:UpdatePrimaryRegion'],
-          Condition: { StringNotEquals: { 'kms:PrimaryRegion': regions } },
-        },
+        deny('KeyReplicas', 'kms:ReplicateKey', { StringNotEquals: { 'kms:ReplicaRegion': regions } }),
+        deny('PrimaryKeys', 'kms:UpdatePrimaryRegion', { StringNotEquals: { 'kms:PrimaryRegion': regions } }),
       ]
     : [
-        { Sid: 'KeyReplicas', Action: ['kms:ReplicateKey'] },
-        {
-          Sid: 'MultiRegionKeys',
-          Action: ['kms:CreateKey'],
-          Condition: { Bool: { 'kms:MultiRegion': 'true' } },
-        },
+        deny('KeyReplicas', 'kms:ReplicateKey'),
+        deny('MultiRegionKeys', 'kms:CreateKey', { Bool: { 'kms:MultiRegion': 'true' } }),
       ];
 
 /**
@@ -123,67 +96,49 @@ const replicasOfKeys = ({ multiRegionKeys, residencyRegions: regions }: Environm
 export function serviceControlPolicy({ environment, account, breakGlass }: GuardedAccount): PolicyDocument {
   const { residencyRegions: regions } = environment;
   const role = (name: string) => `arn:aws:iam::${account}:role${name}`;
-  const backupRoles = stacksOf(environment).map((stack) => role(`${backupRolePath(stack)}*`));
-  return deny(
+  const Resource = stacksOf(environment).map((stack) => role(`${backupRolePath(stack)}*`));
+  const vaults = regions.map((region) => `arn:aws:backup:${region}:${account}:backup-vault:*`);
+  // Backup selections, and those of restore drills ("API operations"):
+  // https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsbackup.html
+  const ofBackup = ['backup.amazonaws.com', 'restore-testing.backup.amazonaws.com'];
+  // CloudFormation deletes what a failed creation made, and developers' copies. Not `kms:TrailingDaysWithoutKeyUsage`: of an unused
+  // key it is the days since its creation, so a rollback would be denied.
+  // https://docs.aws.amazon.com/kms/latest/developerguide/monitoring-keys-determining-usage.html
+  const deleters = [role('/cdk-*-cfn-exec-role-*'), ...(breakGlass ? [breakGlass] : [])];
+  return policy(
     {
-      Sid: 'OutsideRegions',
-      NotAction: [...globalServices, ...evidence],
+      ...{
+        Sid: 'OutsideRegions',
+        Effect: 'Deny',
+        Resource: '*',
+        NotAction: [...globalServices, ...everywhere],
+      },
       Condition: { StringNotEquals: { 'aws:RequestedRegion': regions } },
     },
-    {
-      Sid: 'EnablingRegions',
-      Action: ['account:EnableRegion'],
-      Condition: { StringNotEquals: { 'account:TargetRegion': regions } },
-    },
-    { Sid: 'NeverCalled', Action: neverCalled },
-    {
-      Sid: 'BackupCopies',
-      Action: backupCopies,
-      Condition: { ArnNotLike: { 'aws:PrincipalArn': backupRoles } },
-    },
-    {
-      // By a plan's copy action, which AWS Backup carries out with its role.
-      Sid: 'BackupCopiesElsewhere',
-      Action: ['backup:CopyFromBackupVault'],
-      Condition: {
-        'ForAnyValue:ArnNotLike': {
-          'backup:CopyTargets': regions.map((region) => `arn:aws:backup:${region}:${account}:backup-vault:*`),
-        },
-      },
-    },
+    deny('EnablingRegions', 'account:EnableRegion', { StringNotEquals: { 'account:TargetRegion': regions } }),
+    deny('NeverCalled', neverCalled),
+    deny('BackupCopies', backupCopies, { ArnNotLike: { 'aws:PrincipalArn': Resource } }),
+    // By a plan's copy action, which AWS Backup carries out with its role.
+    deny('BackupCopiesElsewhere', 'backup:CopyFromBackupVault', {
+      'ForAnyValue:ArnNotLike': { 'backup:CopyTargets': vaults },
+    }),
     // Whatever the role's trust policy says, nobody but AWS Backup uses it: policies do not bind services.
-    { Sid: 'BackupRole', Action: ['sts:AssumeRole'], Resource: backupRoles },
-    {
-      // Backup selections, and those of restore drills ("API operations"):
-      // https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsbackup.html
-      Sid: 'BackupRoleToOthers',
-      Action: ['iam:PassRole'],
-      Resource: backupRoles,
-      Condition: {
-        StringNotEquals: {
-          'iam:PassedToService': ['backup.amazonaws.com', 'restore-testing.backup.amazonaws.com'],
-        },
-      },
-    },
+    deny('BackupRole', 'sts:AssumeRole', undefined, { Resource }),
+    deny(
+      'BackupRoleToOthers',
+      'iam:PassRole',
+      { StringNotEquals: { 'iam:PassedToService': ofBackup } },
+      { Resource },
+    ),
     ...replicasOfKeys(environment),
-    {
-      // https://docs.aws.amazon.com/secretsmanager/latest/userguide/replicate-secrets-permissions.html
-      Sid: 'SecretReplicas',
-      Action: ['secretsmanager:CreateSecret', 'secretsmanager:ReplicateSecretToRegions'],
-      Condition: { Null: { 'secretsmanager:AddReplicaRegions': 'false' } },
-    },
-    {
-      // CloudFormation deletes what a failed creation made, and developers' copies. Not `kms:TrailingDaysWithoutKeyUsage`: of an
-      // unused key it is the days since its creation, so a rollback would be denied.
-      // https://docs.aws.amazon.com/kms/latest/developerguide/monitoring-keys-determining-usage.html
-      Sid: 'IrreversibleLoss',
-      Action: irreversible,
-      Condition: {
-        ArnNotLike: {
-          'aws:PrincipalArn': [role('/cdk-*-cfn-exec-role-*'), ...(breakGlass ? [breakGlass] : [])],
-        },
-      },
-    },
+    // https://docs.aws.amazon.com/secretsmanager/latest/userguide/replicate-secrets-permissions.html
+    deny('SecretReplicas', 'secretsmanager:CreateSecret secretsmanager:ReplicateSecretToRegions', {
+      Null: { 'secretsmanager:AddReplicaRegions': 'false' },
+    }),
+    // Receivers' allow-lists and all derived secrets depend on these, and no backup holds them.
+    deny('IrreversibleLoss', 'ec2:ReleaseAddress kms:DisableKey kms:ScheduleKeyDeletion', {
+      ArnNotLike: { 'aws:PrincipalArn': deleters },
+    }),
   );
 }
 
@@ -194,12 +149,14 @@ export function serviceControlPolicy({ environment, account, breakGlass }: Guard
  * https://github.com/aws-samples/data-perimeter-policy-examples/tree/main/resource_control_policies
  */
 export const resourceControlPolicy = ({ organization }: GuardedAccount): PolicyDocument =>
-  deny({
-    Sid: 'OtherOrganizations',
-    Principal: '*',
-    Action: ['kms:*', 's3:*', 'secretsmanager:*', 'sqs:*', 'sts:AssumeRole'],
-    Condition: {
-      StringNotEqualsIfExists: { 'aws:PrincipalOrgID': organization },
-      BoolIfExists: { 'aws:PrincipalIsAWSService': 'false' },
-    },
-  });
+  policy(
+    deny(
+      'OtherOrganizations',
+      'kms:* s3:* secretsmanager:* sqs:* sts:AssumeRole',
+      {
+        StringNotEqualsIfExists: { 'aws:PrincipalOrgID': organization },
+        BoolIfExists: { 'aws:PrincipalIsAWSService': 'false' },
+      },
+      { Principal: '*' },
+    ),
+  );

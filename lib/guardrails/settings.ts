@@ -4,11 +4,7 @@ import { environments as table } from '../environments';
 import { accountVariable, readAccounts } from '../target-accounts';
 import type { GuardedAccount } from './policies';
 
-export interface GuardrailsOptions {
-  readonly environment?: string;
-  readonly organization?: string;
-  readonly breakGlass?: string;
-}
+type Options = Readonly<Partial<Record<'environment' | 'organization' | 'breakGlass', string>>>;
 
 /**
  * The account of one row. A policy for one region would stop an environment of another region in the same account, so
@@ -18,7 +14,7 @@ export interface GuardrailsOptions {
  * @throws InvalidInput with the setting to correct
  */
 export function readGuardedAccount(
-  { environment: name, organization, breakGlass }: GuardrailsOptions,
+  { environment: name, organization, breakGlass }: Options,
   { CDK_DEFAULT_ACCOUNT: credentials, ...variables }: Readonly<Record<string, string | undefined>>,
   environments: readonly Environment[] = table,
 ): GuardedAccount {

@@ -53,12 +53,7 @@ export class BackupEvents extends Construct {
   /** https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-monitoring.html: failed invocations count as well. */
   metric(jobs: 'Copy' | 'Restore', period: Duration): Metric {
     const dimensionsMap = { RuleName: this.rules[jobs].ruleName };
-    return new Metric({
-      namespace: 'AWS/Events',
-      metricName: 'Invocations',
-      dimensionsMap,
-      period,
-      statistic: 'Sum',
-    });
+    const invocations = { namespace: 'AWS/Events', metricName: 'Invocations', dimensionsMap };
+    return new Metric({ ...invocations, period, statistic: 'Sum' });
   }
 }
