@@ -1,16 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { App, Validations } from 'aws-cdk-lib';
-import { boundariesOf, ResidencyPlugin } from './checks/residency/plugin';
+import { App, type Stack, type Stage, Tags, Validations } from 'aws-cdk-lib';
+import { recordAcknowledgements } from './checks/residency/acknowledgements';
+import { boundariesOf, boundaryBeside, ResidencyPlugin } from './checks/residency/plugin';
 import { addRulePacks } from './checks/rule-packs';
 import type { Environment } from './environment/schema';
 import { developerEnvironment, environments as table } from './environments';
+import { identifyingTags } from './stacks/environment-stack';
 import { RegionStack } from './stacks/region-stack';
 import { StandbyStack } from './stacks/standby-stack';
 
-export interface CreateAppOptions {
-  /** Folder of the assembly. @default - the CDK command line's, otherwise a new temporary folder */
-  readonly outdir?: string;
+/** An environment's stacks, and where further ones are made. */
+export interface EnvironmentStacks {
+  readonly scope: Stage;
+  readonly environment: Environment;
+  readonly serving: RegionStack;
+  readonly standby: StandbyStack | undefined;
+}
+
+export interface EnvironmentsOptions {
   /** AWS accounts by the environment's name. @default - decided by the deployer's credentials */
   readonly accounts?: Readonly<Record<string, string | undefined>>;
   /** @default - the table in environments.ts; with `-c wallet:developer=NAME`, only that copy of its first row */
@@ -21,6 +29,16 @@ export interface CreateAppOptions {
    */
   readonly validateTemplates?: boolean;
   readonly warn?: Warn;
+  /**
+   * Adds to an environment's stacks, and returns stacks of one's own that belong to it: all rules apply to them, in its regions,
+   * without gateway and Elastic IP. docs/deploying.md#build-on-it @default - nothing
+   */
+  readonly extend?: (stacks: EnvironmentStacks) => readonly Stack[];
+}
+
+export interface CreateAppOptions extends EnvironmentsOptions {
+  /** Folder of the assembly. @default - the CDK command line's, otherwise a new temporary folder */
+  readonly outdir?: string;
 }
 
 export type Warn = (warning: string) => void;
@@ -29,19 +47,25 @@ export type Warn = (warning: string) => void;
  * The app with a stack for each environment, not yet synthesized. Needs no account, no credentials and no network;
  * synthesizes the same templates in a test, in `npm start` and under the CDK command line.
  */
-export function createApp(options: CreateAppOptions = {}): App {
-  const { outdir, accounts = {}, validateTemplates = true, warn } = options;
+export function createApp({ outdir, ...options }: CreateAppOptions = {}): App {
   const app = new App({
     ...(outdir !== undefined && { outdir }),
     context: commandLineContext(),
-    builtinCloudFormationValidation: validateTemplates,
+    builtinCloudFormationValidation: options.validateTemplates ?? true,
     analyticsReporting: false,
     treeMetadata: false,
   });
-  const developer = readSetting(app, 'developer', warn);
+  addEnvironments(app, options);
+  return app;
+}
+
+/** Adds the stacks of the environments, with their checks, to an app or to a stage of one. */
+export function addEnvironments(scope: Stage, options: EnvironmentsOptions = {}): void {
+  const { accounts = {}, validateTemplates = true, extend = () => [], warn } = options;
+  const developer = readSetting(scope, 'developer', warn);
   const { environments = developer === undefined ? table : [developerEnvironment(String(developer))] } =
     options;
-  for (const environment of environments) {
+  const ownStacks = environments.flatMap((environment) => {
     const account = accounts[environment.name];
     // Other addresses are unknown before deployment.
     const otherDashboards = environments
@@ -49,19 +73,24 @@ export function createApp(options: CreateAppOptions = {}): App {
       .flatMap(({ name, title, domainNames }) =>
         domainNames ? [{ environment: name, title, url: `https://${domainNames.dashboard}` }] : [],
       );
-    const serving = new RegionStack(app, { environment, account, otherDashboards });
+    const serving = new RegionStack(scope, { environment, account, otherDashboards });
     if (validateTemplates) serving.warnOfDeprecation();
-    const { standby } = environment;
-    if (standby) {
-      const replica = new StandbyStack(app, { environment: { ...environment, standby }, account });
-      // The only dependency: the replica joins the serving stack's global database.
-      replica.addStackDependency(serving);
-      if (validateTemplates) replica.warnOfMissingKeys();
-    }
-  }
-  Validations.of(app).addPlugins(new ResidencyPlugin(boundariesOf(environments)));
-  if (validateTemplates) addRulePacks(app);
-  return app;
+    const { standby: replicated } = environment;
+    const standby =
+      replicated &&
+      new StandbyStack(scope, { environment: { ...environment, standby: replicated }, account });
+    // The only dependency: the replica joins the serving stack's global database.
+    standby?.addStackDependency(serving);
+    if (validateTemplates) standby?.warnOfMissingKeys();
+    const own = extend({ scope, environment, serving, standby });
+    for (const stack of [serving, ...(standby ? [standby] : []), ...own]) recordAcknowledgements(stack);
+    return own.map((stack) => {
+      for (const [key, value] of Object.entries(identifyingTags(environment))) Tags.of(stack).add(key, value);
+      return boundaryBeside(environment, stack);
+    });
+  });
+  Validations.of(scope).addPlugins(new ResidencyPlugin([...boundariesOf(environments), ...ownStacks]));
+  if (validateTemplates) addRulePacks(scope);
 }
 
 /**
@@ -70,9 +99,9 @@ export function createApp(options: CreateAppOptions = {}): App {
  *
  * @param warn is told of one without the prefix. @default - nobody is
  */
-export function readSetting(app: App, name: string, warn?: Warn): unknown {
-  const value = app.node.tryGetContext(`wallet:${name}`);
-  if (value === undefined && app.node.tryGetContext(name) !== undefined)
+export function readSetting({ node }: Stage, name: string, warn?: Warn): unknown {
+  const value = node.tryGetContext(`wallet:${name}`);
+  if (value === undefined && node.tryGetContext(name) !== undefined)
     warn?.(`The context "${name}" is not this project's. If you mean its setting, write -c wallet:${name}=…`);
   return value;
 }

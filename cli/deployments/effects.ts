@@ -2,6 +2,7 @@ import type { ResourceChange } from '@aws-sdk/client-cloudformation';
 
 /** What an analysis reads of a template. */
 export interface Template {
+  readonly Metadata?: object;
   readonly Parameters?: Readonly<Record<string, object>>;
   readonly Resources: Readonly<
     Record<

@@ -1,9 +1,11 @@
 import { Backup } from '@aws-sdk/client-backup';
+import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { KMS } from '@aws-sdk/client-kms';
 import { Organizations } from '@aws-sdk/client-organizations';
 import { RDS, type Tag } from '@aws-sdk/client-rds';
 import { ResourceGroupsTaggingAPI } from '@aws-sdk/client-resource-groups-tagging-api';
 import { SecretsManager } from '@aws-sdk/client-secrets-manager';
+import { acknowledgementsIn } from '../../domain/residency';
 import type { Environment } from '../../lib/environments';
 import { AwsCallFailed, ask, askPages, clientSettings } from '../shell/aws';
 
@@ -57,6 +59,9 @@ async function forEach<Item>(
   for (const item of items) seen.push(await look(item));
   return seen;
 }
+
+/** What the checks at synthesis found, and somebody accepted with a reason. */
+export const acknowledgedFindings = 'Acknowledged findings in the deployed templates';
 
 /** Without data: docs/decisions/residency-checks.md. */
 const globalServices = ['cloudwatch', 'iam', 'route53'];
@@ -199,6 +204,24 @@ export async function collectEvidence(
           const { ReplicationStatus = [] } = await ask(client, 'describeSecret', { SecretId: arn });
           return [arn, ...ReplicationStatus.map(({ Region }) => `has a replica in ${Region}`)];
         }),
+    },
+    {
+      what: acknowledgedFindings,
+      how: 'cloudformation:GetTemplate',
+      regions: own,
+      ask: async (region) => {
+        const client = new CloudFormation(clientSettings(region));
+        const stacks = await Promise.all(
+          arnsOf('cloudformation', region, 'stack/').map(async (StackName) => {
+            const { TemplateBody = '{}' } = await ask(client, 'getTemplate', { StackName });
+            return acknowledgementsIn(JSON.parse(TemplateBody)).map(
+              ({ logicalId, rule, reason }) =>
+                [`${StackName.split('/')[1]} ${logicalId}: ${rule}. ${reason}`] as const,
+            );
+          }),
+        );
+        return stacks.flat();
+      },
     },
     {
       // The only region of Organizations. A member account may not ask unless it is delegated.

@@ -5,6 +5,7 @@ import {
   ResourceImpact,
 } from '@aws-cdk/cloudformation-diff';
 import type { ResourceChange } from '@aws-sdk/client-cloudformation';
+import { acknowledgementsIn } from '../../domain/residency';
 import { effectOf, isHarmful, type Template, verbs } from './effects';
 import { statefulTypes } from './stateful-types';
 
@@ -106,6 +107,17 @@ export function unknownMigrations(deployed: Stack, release: Stack): readonly str
     .map(
       (name) =>
         `This release does not know migration \`${name}\`, which stays applied. Tests cover that for consecutive releases only: \`npm run compatible\`.`,
+    );
+}
+
+/** Findings of the residency rules that a change accepts and its base does not: a sentence each, with the reason. */
+export function newAcknowledgements(base: Stack, change: Stack): readonly string[] {
+  const known = acknowledgementsIn(base.template).map((each) => JSON.stringify(each));
+  return acknowledgementsIn(mangle(change.template))
+    .filter((each) => !known.includes(JSON.stringify(each)))
+    .map(
+      ({ logicalId, rule, reason }) =>
+        `\`${logicalId}\` acknowledges the residency rule \`${rule}\`: ${reason}. Approve it only if this may be.`,
     );
 }
 

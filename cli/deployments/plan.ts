@@ -13,7 +13,7 @@ import { poll } from '../shell/poll';
 import { escapeMarkdown, type Terminal } from '../shell/terminal';
 import { type AssembledStack, assemblyOption, readAssembledStack } from './assembly';
 import { effectOf, effects, type Template } from './effects';
-import { finalMigrations, lossesOf, unknownMigrations } from './losses';
+import { finalMigrations, lossesOf, newAcknowledgements, unknownMigrations } from './losses';
 
 interface PlanOptions {
   readonly stack: string;
@@ -28,7 +28,7 @@ interface Plan {
   readonly region: string;
   /** The stack when planned, and its last change (ISO 8601); null if not deployed. */
   readonly base: { readonly id: string; readonly changed: string } | null;
-  /** State that would be lost and migrations that need care, with the remedy, in words. */
+  /** State that would be lost, migrations that need care, new acknowledgements of residency rules, in words. */
   readonly warnings: readonly string[];
   readonly changes: readonly ReturnType<typeof readChange>[];
 }
@@ -72,7 +72,9 @@ async function plan({ stack: name, assembly, write, verify, json }: PlanOptions,
         LogicalResourceId,
         ResourceType: Type,
       }));
-  const warnings = deployed ? await warningsOf(cloudFormation, deployed, assembled, changes) : [];
+  const warnings = deployed
+    ? await warningsOf(cloudFormation, deployed, assembled, changes)
+    : newAcknowledgements({ ...assembled, template: { Resources: {} } }, assembled);
   const planned: Plan = { stack: name, region, base, warnings, changes: changes.map(readChange) };
   if (write !== undefined) writeJson(write, planned);
   terminal.result(json ? JSON.stringify(planned) : formatMarkdown(planned, terminal));
@@ -91,6 +93,7 @@ async function warningsOf(
     ...lossesOf(base, assembled, changes),
     ...finalMigrations(base, assembled),
     ...unknownMigrations(base, assembled),
+    ...newAcknowledgements(base, assembled),
   ];
 }
 

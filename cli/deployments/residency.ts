@@ -49,7 +49,7 @@ async function collect(environment: Environment, { note }: Terminal) {
   const regions = answer?.Regions?.flatMap(({ RegionName = '' }) => RegionName) ?? residencyRegions;
   note(`Looking for resources of ${name} in account ${account}, in ${regions.length} regions …`);
   // Loaded lazily: the SDK's clients would delay --help by a second.
-  const { collectEvidence } = require('./evidence') as typeof import('./evidence');
+  const { acknowledgedFindings, collectEvidence } = require('./evidence') as typeof import('./evidence');
   const evidence = await collectEvidence(environment, account, regions);
   const [tagged] = evidence;
   // Evidence about another account, or before the first deployment, proves nothing.
@@ -61,6 +61,7 @@ async function collect(environment: Environment, { note }: Terminal) {
     /** All that the account has enabled, if AWS told them. */
     regions,
     evidence,
+    acknowledged: evidence.find(({ what }) => what === acknowledgedFindings)?.seen ?? [],
     findings: [...(isEmpty ? [nothing] : []), ...evidence.flatMap(({ findings }) => findings)],
     notChecked: [...(answer ? [] : [unknown]), ...evidence.flatMap(({ notChecked }) => notChecked)],
   };
@@ -92,6 +93,7 @@ function formatMarkdown(report: Report, terminal: Terminal): string {
     ...rows,
     ...list('Findings', findings),
     ...list('Keys in several regions', copies),
+    ...list('Acknowledged at synthesis', report.acknowledged),
     ...list('Not checked', notChecked),
     ...(findings.length > 0 ? [] : ['', 'No findings.']),
   ].join('\n');

@@ -37,9 +37,24 @@ const stackId = text(
   'Use a capital letter followed by 2 to 40 letters and digits.',
 );
 const zones = list<string>((zone) => /^[a-z0-9-]+[a-f]$/.test(zone), zonesRemedy);
-const vpcCidr = text(
-  /^10\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.0\.0\/16$/,
-  'Use a /16 block of 10.0.0.0/8, such as 10.10.0.0/16.',
+/** Private (RFC 1918), of /16 to /20: the subnets are sixteenths and smaller, and EC2 has none below /28. */
+const vpcCidr = where((value) => {
+  const [, address = '', length] = /^([\d.]+)\/(16|17|18|19|20)$/.exec(value) ?? [];
+  if (!isIPv4(address)) return false;
+  const bits = address.split('.').reduce((sum, part) => 256 * sum + Number(part), 0);
+  const isPrivate = /^(10|172\.(1[6-9]|2\d|3[01])|192\.168)\./.test(address);
+  return isPrivate && bits % 2 ** (32 - Number(length)) === 0;
+}, 'Use a private block of /16 to /20 that begins at its first address, such as 10.10.0.0/16.');
+/** https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html; ours and AWS's are reserved. */
+const tags = v.pipe(
+  v.record(
+    text(
+      /^(?!aws:|(service|environment|service-level-agreement|deprecated|test-funds-only)$)[\p{L}\p{N} _.:/=+@-]{1,128}$/iu,
+      'Use 1 to 128 letters, digits, spaces and _.:/=+-@ that do not begin with aws: and are no name of our own tags.',
+    ),
+    text(/^[\p{L}\p{N} _.:/=+@-]{0,256}$/u, 'Use at most 256 letters, digits, spaces and _.:/=+-@.'),
+  ),
+  v.check((all) => Object.keys(all).length <= 40, 'Give at most 40: a resource has 50.'),
 );
 const rdsName = text(
   /^(?=.{1,63}$)[a-z](-?[a-z0-9])*$/,
@@ -249,6 +264,8 @@ export const schema = object({
   publicIpv4Pool: optional(text(/^ipv4pool-ec2-[0-9a-f]{8,17}$/, 'Give the id of the pool, ipv4pool-ec2-….')),
   /** A second Elastic IP, published from the start, used in an emergency only: docs/runbook/emergencies.md#a-zone-is-gone. @default - none */
   webhookOrigin: optional(object({ reserve: flag, adoptedReserve: optional(adoptedElasticIp) })),
+  /** On every resource and stack, beside our own: for costs and owners. @default - none */
+  tags: optional(tags),
   /** For trials: deleting the stack deletes everything, the Elastic IP too. No access logs. @default false */
   disposable: optional(flag),
   standby: optional(standby),

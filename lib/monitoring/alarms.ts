@@ -59,7 +59,7 @@ export interface AlarmsProps {
 
 /** Alarms, named after their stack, and the encrypted topic that they notify of ALARM and OK. */
 export class Alarms extends Construct {
-  readonly topicArn: string;
+  readonly topic: Topic;
 
   constructor(scope: Construct, id: string, { environment, key, alarms }: AlarmsProps) {
     super(scope, id);
@@ -113,6 +113,6 @@ export class Alarms extends Construct {
       });
       notify(alarm);
     }
-    this.topicArn = topic.topicArn;
+    this.topic = topic;
   }
 }

@@ -10,6 +10,7 @@ import {
   SingleValueWidget,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { budgetOf } from '../../domain/objective';
 import { probeMinutes } from '../../domain/probe';
@@ -25,7 +26,7 @@ export type MonitoringProps = Watched & Pick<AlarmsProps, 'key'>;
 /** The alarms of a serving region with a service level agreement, and their CloudWatch dashboard. */
 export class Monitoring extends Construct {
   /** Receives every alarm's changes to ALARM and OK. */
-  readonly topicArn: string;
+  readonly topic: Topic;
   /** In the console of the stack's region. */
   readonly cloudWatchDashboardUrl: string;
 
@@ -47,7 +48,7 @@ export class Monitoring extends Construct {
     const target = props.webhooks.purgeExpired;
     const backupEvents = new BackupEvents(this, 'BackupEvents', { ...props.backups, target });
     const alarms = alarmTable(props, logMetrics, backupEvents);
-    this.topicArn = new Alarms(this, 'Alarms', { environment, key, alarms }).topicArn;
+    this.topic = new Alarms(this, 'Alarms', { environment, key, alarms }).topic;
     const stage = api.restApi.deploymentStage;
     this.cloudWatchDashboardUrl = addCloudWatchDashboard(
       new Construct(this, 'Dashboard'),

@@ -25,6 +25,10 @@ export class Network extends Construct {
       retention: environment.logRetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     };
+    // In a /16, /24 for the gateways and /20 for all else; in a smaller block as many of its parts.
+    const [gateways, others] = [24, 20].map(
+      (mask) => mask - 16 + Number(environment.vpcCidr.split('/')[1]),
+    ) as [number, number];
     const flowLog = new LogGroup(this, 'FlowLog', logGroup);
     const vpc = new ec2.Vpc(this, 'Vpc', {
       ipAddresses: ec2.IpAddresses.cidr(environment.vpcCidr),
@@ -33,9 +37,15 @@ export class Network extends Construct {
       natGateways: 0,
       restrictDefaultSecurityGroup: true,
       subnetConfiguration: [
-        { name: 'Public', subnetType: PUBLIC, cidrMask: 24, mapPublicIpOnLaunch: false, reserved: isStandby },
-        { name: 'Private', subnetType: PRIVATE_WITH_EGRESS, cidrMask: 20, reserved: isStandby },
-        { name: 'Isolated', subnetType: PRIVATE_ISOLATED, cidrMask: 20 },
+        {
+          name: 'Public',
+          subnetType: PUBLIC,
+          cidrMask: gateways,
+          mapPublicIpOnLaunch: false,
+          reserved: isStandby,
+        },
+        { name: 'Private', subnetType: PRIVATE_WITH_EGRESS, cidrMask: others, reserved: isStandby },
+        { name: 'Isolated', subnetType: PRIVATE_ISOLATED, cidrMask: others },
       ],
       flowLogs: {
         All: {

@@ -12,6 +12,12 @@ export interface EnvironmentStackProps {
   readonly account?: string | undefined;
 }
 
+/** People's rights and the evidence of residency depend on them. */
+export const identifyingTags = ({ name }: Environment) => ({
+  service: 'wallet-infrastructure',
+  environment: name,
+});
+
 /** Shared by the stacks of an environment: region, zones, tags, description and notices. */
 export abstract class EnvironmentStack extends Stack {
   private readonly row: Environment;
@@ -19,7 +25,7 @@ export abstract class EnvironmentStack extends Stack {
 
   /** @param title of the stack, for its description */
   constructor(scope: Construct, title: string, { environment, account }: EnvironmentStackProps) {
-    const { name, stackId, region, serviceLevelAgreement, deprecation, testFundsOnly } = environment;
+    const { stackId, region, serviceLevelAgreement, deprecation, testFundsOnly } = environment;
     const terms = `${serviceLevelAgreement ? 'with' : 'without'} a service level agreement`;
     const notices = [
       ...(deprecation ? [`Deprecated since ${deprecation.since}.`] : []),
@@ -27,13 +33,15 @@ export abstract class EnvironmentStack extends Stack {
       ...(testFundsOnly ? ['Test funds only.'] : []),
     ];
     const tags = {
-      service: 'wallet-infrastructure',
-      environment: name,
+      ...environment.tags,
+      ...identifyingTags(environment),
       'service-level-agreement': serviceLevelAgreement ? 'yes' : 'no',
       deprecated: String(deprecation !== undefined),
       'test-funds-only': String(testFundsOnly),
     };
     super(scope, stackId, {
+      // In a stage, the CDK's own name would have the stage's before it.
+      stackName: stackId,
       env: { region, ...(account && { account }) },
       description: [`Wallet infrastructure: ${title}, ${terms}.`, ...notices].join(' '),
       tags,

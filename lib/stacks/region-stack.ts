@@ -1,5 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import type { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { OtherDashboard } from '../../domain/dashboard';
 import { variables as authorizeRequestVariables } from '../../lambda/authorize-request/variables';
@@ -30,6 +31,9 @@ export interface RegionStackProps extends EnvironmentStackProps {
 
 /** One environment of the service in one region. Shares nothing with any other stack. */
 export class RegionStack extends EnvironmentStack {
+  /** Receives every alarm's changes. Without a service level agreement there is none. */
+  readonly alarmTopic: Topic | undefined;
+
   constructor(scope: Construct, { environment, account, otherDashboards = [] }: RegionStackProps) {
     super(scope, environment.title, { environment, account });
 
@@ -99,7 +103,7 @@ export class RegionStack extends EnvironmentStack {
         retentionDays,
       });
       const { handler: probe } = new Probe(this, 'Probe', { environment, schema, webhooks, apiUrl: api.url });
-      const { topicArn, cloudWatchDashboardUrl } = new Monitoring(this, 'Monitoring', {
+      const { topic, cloudWatchDashboardUrl } = new Monitoring(this, 'Monitoring', {
         environment: { ...environment, objective },
         key: operationsKey,
         api,
@@ -113,8 +117,9 @@ export class RegionStack extends EnvironmentStack {
         probe,
         webhookOrigin,
       });
+      this.alarmTopic = topic;
       this.addOutputs({
-        AlarmTopicArn: ['SNS topic to which alarms are published', topicArn],
+        AlarmTopicArn: ['SNS topic to which alarms are published', topic.topicArn],
         AirGappedVaultName: ['Vault of the backups that nobody can delete', backups.vaultName],
         MonitoringDashboardUrl: ['Alarms and metrics, in CloudWatch', cloudWatchDashboardUrl],
         ProbeFunctionName: ['Function that sends webhooks to the environment itself', probe.functionName],

@@ -49,8 +49,8 @@ export class StandbyStack extends EnvironmentStack {
     if (environment.serviceLevelAgreement) {
       const alarms = [standbyReplication(replica.identifier, serving.region)];
       const scopeOfAlarms = new Construct(this, 'Monitoring');
-      const { topicArn } = new Alarms(scopeOfAlarms, 'Alarms', { environment, key, alarms });
-      this.addOutputs({ AlarmTopicArn: ['SNS topic to which alarms are published', topicArn] });
+      const { topic } = new Alarms(scopeOfAlarms, 'Alarms', { environment, key, alarms });
+      this.addOutputs({ AlarmTopicArn: ['SNS topic to which alarms are published', topic.topicArn] });
     }
     // Of each purpose the first, which signs.
     const arnOf = (purpose: SharedKey['purpose']) => keys.find((each) => each.purpose === purpose)?.arn ?? '';

@@ -1,12 +1,11 @@
 import { App, Stack, Validations } from 'aws-cdk-lib';
-import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { IConstruct } from 'constructs';
 import { readSetting } from '../../lib/app';
 import { reviewed } from '../../lib/checks/residency/reviewed';
 import { addRulePacks, rulePacks } from '../../lib/checks/rule-packs';
 import { developerEnvironment, environments } from '../../lib/environments';
-import { newcomer, withEveryOption } from '../support/rows';
+import { withEveryOption } from '../support/rows';
 import { type Resource, withApp } from '../support/stacks';
 
 jest.mock('../../lib/checks/migrations', () => ({
@@ -120,20 +119,6 @@ it('a setting without the prefix of the project has no effect, and is told', () 
   const told =
     'The context "developer" is not this project\'s. If you mean its setting, write -c wallet:developer=…';
   expect(warn.mock.calls).toEqual([[told]]);
-});
-
-it('a finding of the residency rules fails the synthesis despite an acknowledgement, with construct, value and remedy', () => {
-  withApp(
-    (app) => {
-      const key = new Key(app.node.findChild(newcomer.stackId), 'Everywhere', { multiRegion: true });
-      for (const scope of [app, key])
-        Validations.of(scope).acknowledge({ id: 'Residency::value-not-allowed', reason: 'It is convenient' });
-      expect(() => app.synth()).toThrow(
-        /MultiRegion is true(.|\n)*\/Everywhere\/Resource(.|\n)*fix: Stay in the region(.|\n)*Rule Residency::value-not-allowed/,
-      );
-    },
-    { environments: [newcomer], validateTemplates: false },
-  );
 });
 
 it('a finding of the packs fails the synthesis', () => {

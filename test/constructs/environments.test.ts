@@ -60,6 +60,10 @@ describe('a row', () => {
     ['no optional field', alone],
     ['a cluster that may pause', { ...unpromised, database: paused }],
     ['a certificate to create', withEveryOption(eu)],
+    ...['10.10.240.0/20', '172.31.0.0/16', '192.168.128.0/17'].map((vpcCidr): [string, Environment] => [
+      `the range ${vpcCidr}`,
+      { ...alone, vpcCidr },
+    ]),
     [
       'a promoted cluster and a new standby',
       changed(eu, { 'database.replicaOf': 'wallet-eu', 'standby.globalClusterIdentifier': 'wallet-eu-2' }),
@@ -67,6 +71,20 @@ describe('a row', () => {
     ['a restore from an automated snapshot', changed(alone, { 'database.restoreFrom': { snapshot } })],
   ])('is valid with %s', (_, row) => {
     expect(wrongIn(row)).toEqual([]);
+  });
+
+  it.each<[field: string, change: object]>([
+    ...['10.10.1.0/16', '172.32.0.0/16', '192.169.0.0/16', '10.10.0.0/21', '203.0.112.0/20'].map(
+      (vpcCidr): [string, object] => ['vpcCidr', { vpcCidr }],
+    ),
+    ...['service', 'environment', 'aws:cost', 'AWS:cost', 'deprecated', 'a\nb', ''].map(
+      (tag): [string, object] => [`tags.${tag}`, { tags: { [tag]: 'x' } }],
+    ),
+    ['tags', { tags: Object.fromEntries(Array.from({ length: 41 }, (_, index) => [`tag${index}`, 'x'])) }],
+  ])('is refused for its %s: %j', (field, change) => {
+    expect(refusalOf({ ...alone, ...change }).fields.map((each) => each.field)).toEqual([
+      `${alone.name}.${field}`,
+    ]);
   });
 
   it('is refused with all wrong fields at once, each with its value and what to write', () => {

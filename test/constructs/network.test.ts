@@ -1,6 +1,14 @@
+import { fullDiff } from '@aws-cdk/cloudformation-diff';
 import { environments } from '../../lib/environments';
-import { first, withOtherOptions, withReserve } from '../support/rows';
-import { type Resource, type StackTemplate, stackOf } from '../support/stacks';
+import {
+  first,
+  withDirectAccess,
+  withEveryOption,
+  withOtherOptions,
+  withReserve,
+  withStandby,
+} from '../support/rows';
+import { type Resource, type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
 
 // biome-ignore lint/suspicious/noExplicitAny: CloudFormation's intrinsic functions
 type Intrinsic = any;
@@ -135,5 +143,35 @@ it.each(environments)('each function in the VPC of $name reaches everything that
       .map((action: string) => action.split(':')[0] as string)
       .filter((service) => !notCalled.includes(service));
     expect([logicalId, ...new Set(called)]).toEqual([logicalId, ...reachable]);
+  }
+});
+
+it('makes the subnets of a smaller range in the same proportions', () => {
+  const ranges = (vpcCidr: string) =>
+    stackOf({ ...first, vpcCidr })
+      .all('AWS::EC2::Subnet')
+      .map(({ Properties }) => Properties.CidrBlock);
+  expect(ranges('192.168.240.0/20')).toEqual([
+    ...['192.168.240.0/28', '192.168.240.16/28', '192.168.240.32/28'],
+    ...['192.168.241.0/24', '192.168.242.0/24', '192.168.243.0/24'],
+    ...['192.168.244.0/24', '192.168.245.0/24', '192.168.246.0/24'],
+  ]);
+});
+
+it.each([withEveryOption(withStandby), withDirectAccess])('no tag of a row replaces a resource', (row) => {
+  const [before, after] = [undefined, { owner: 'payments', 'cost-center': '42' }].map((tags) =>
+    synthesizeEveryStack([{ ...row, ...(tags && { tags }) }]),
+  );
+  for (const [name, stack] of Object.entries(before ?? {})) {
+    const tagged = after?.[name] as StackTemplate;
+    expect(tagged.text).toContain('"cost-center"');
+    const replaced = Object.entries(fullDiff(stack.json, tagged.json).resources.changes).filter(
+      ([id, { changeImpact, propertyUpdates }]) =>
+        // Each change of an API makes a new deployment.
+        !/RestApiDeployment[0-9A-F]{8}/.test(id) &&
+        (changeImpact !== 'WILL_UPDATE' ||
+          Object.values(propertyUpdates).some(({ changeImpact: impact }) => /REPLACE/.test(impact ?? ''))),
+    );
+    expect(replaced.map(([id]) => id)).toEqual([]);
   }
 });

@@ -1,12 +1,17 @@
 import { readFileSync } from 'node:fs';
-import type {
-  IPolicyValidationContext,
-  IPolicyValidationPlugin,
-  PolicyValidationPluginReport,
-  PolicyValidationStack,
-  PolicyViolation,
+import {
+  CfnResource,
+  type IPolicyValidationContext,
+  type IPolicyValidationPlugin,
+  type PolicyValidationPluginReport,
+  type PolicyValidationStack,
+  type PolicyViolation,
+  Stack,
 } from 'aws-cdk-lib';
+import type { IConstruct } from 'constructs';
+import { acknowledgementsIn } from '../../../domain/residency';
 import type { Environment } from '../../environment/schema';
+import { acknowledgedBy } from './acknowledgements';
 import { foreignRegion } from './regions';
 import { allowedValues, unreviewed } from './reviewed';
 import { cloudWatchDashboard, publicPolicy, publicSubnet, unreadable, webhookOrigin } from './rules';
@@ -17,7 +22,7 @@ const unlistedStack: Rule = {
   id: 'unlisted-stack',
   refuses: 'The stack has no row in the table of environments, or is not in the region of its row',
   remedy:
-    'Add or correct the row in lib/environments.ts; nothing is deployed beside the stacks that it lists.',
+    'Add or correct the row in lib/environments.ts. A stack of your own belongs to a row: docs/deploying.md#build-on-it.',
   find: () => [],
 };
 
@@ -31,6 +36,15 @@ const templateRules = [
   publicPolicy,
   cloudWatchDashboard,
 ];
+
+const acknowledgeable = [unreviewed, allowedValues];
+
+const acknowledgement: Rule = {
+  id: 'acknowledgement',
+  refuses: 'An acknowledgement of another rule, without a reason or a finding, or not at the resource itself',
+  remedy: `Acknowledge ${acknowledgeable.map(({ id }) => id).join(' or ')} with a reason at the resource that has the finding, or remove it.`,
+  find: () => [],
+};
 
 /** What the rules find in a template, by rule. */
 export const findingsIn = (document: JsonObject, boundary: ResidencyBoundary) => {
@@ -54,35 +68,80 @@ export const boundariesOf = (environments: readonly Environment[]): readonly Res
     },
   );
 
+/** The boundary of a stack of one's own: the row's regions, no gateway and no Elastic IP. */
+export const boundaryBeside = (
+  { residencyRegions }: Environment,
+  { stackName: stackId, region }: Stack,
+): ResidencyBoundary => ({ stackId, region, residencyRegions, natGateways: 0 });
+
 /**
- * Rejects, at synthesis, templates that could move data across their stack's boundary or allow access from the internet. Reads
- * only files of the assembly. Its findings cannot be acknowledged: change the table or the rules.
+ * Rejects, at synthesis, templates that could move data across their stack's boundary or allow access from the internet. Findings
+ * that nobody reviewed yet can be acknowledged at the resource; for all others, change the table or the rules.
  */
 export class ResidencyPlugin implements IPolicyValidationPlugin {
   readonly name = 'Residency';
-  readonly ruleIds = [unlistedStack, ...templateRules].map(({ id }) => id);
+  readonly ruleIds = [unlistedStack, acknowledgement, ...templateRules].map(({ id }) => id);
 
   constructor(private readonly boundaries: readonly ResidencyBoundary[]) {}
 
-  validate({ stackTemplates }: IPolicyValidationContext): PolicyValidationPluginReport {
-    const violations = stackTemplates.flatMap((stack) => this.check(stack));
+  validate({ stackTemplates, appConstruct }: IPolicyValidationContext): PolicyValidationPluginReport {
+    const constructs = appConstruct.node.findAll();
+    const stacks = constructs.filter(Stack.isStack);
+    const violations = [
+      ...constructs.flatMap(misplacedAcknowledgements),
+      ...stackTemplates.flatMap((template) => {
+        const stack = stacks.find(({ node }) => node.path === template.stackConstructPath);
+        return this.check(template, stack?.stackName);
+      }),
+    ];
     return { success: violations.length === 0, violations };
   }
 
-  private check(stack: PolicyValidationStack): readonly PolicyViolation[] {
-    const boundary = this.boundaries.find(({ stackId }) => stackId === stack.stackConstructPath);
-    if (boundary === undefined || boundary.region !== stack.region) {
+  private check(stack: PolicyValidationStack, stackName: string | undefined): readonly PolicyViolation[] {
+    const boundary = this.boundaries.find(({ stackId }) => stackId === stackName);
+    if (boundary?.region !== stack.region || !boundary?.residencyRegions.includes(boundary.region)) {
       return [violation(unlistedStack, { location: 'Region', value: stack.region ?? 'any region' }, stack)];
     }
     const document = JSON.parse(readFileSync(stack.templatePath, 'utf8'));
-    return findingsIn(document, boundary).map(({ rule, finding }) => violation(rule, finding, stack));
+    const found = findingsIn(document, boundary);
+    const acknowledgements = acknowledgementsIn(document);
+    const accepted = ({ rule, finding }: (typeof found)[number]) =>
+      acknowledgeable.includes(rule) &&
+      acknowledgements.some((each) => each.rule === rule.id && each.logicalId === finding.logicalId);
+    const unused = acknowledgements.filter(
+      ({ logicalId, rule }) =>
+        !found.some((each) => each.rule.id === rule && each.finding.logicalId === logicalId),
+    );
+    return [
+      ...found.filter((each) => !accepted(each)).map(({ rule, finding }) => violation(rule, finding, stack)),
+      ...unused.map(({ logicalId, rule }) =>
+        violation(acknowledgement, { logicalId, location: 'Metadata', value: rule }, stack),
+      ),
+    ];
   }
 }
+
+/** Acknowledgements that accept nothing. */
+const misplacedAcknowledgements = (construct: IConstruct): readonly PolicyViolation[] =>
+  acknowledgedBy(construct)
+    .filter(
+      ([rule, reason]) =>
+        !CfnResource.isCfnResource(construct) ||
+        !acknowledgeable.some(({ id }) => id === rule) ||
+        !reason?.trim(),
+    )
+    .map(([rule]) =>
+      violation(
+        acknowledgement,
+        { location: 'Metadata', value: rule },
+        { stackConstructPath: construct.node.path, templatePath: '' },
+      ),
+    );
 
 function violation(
   { id, refuses, remedy }: Rule,
   { logicalId, location, value }: Finding,
-  { templatePath, stackConstructPath }: PolicyValidationStack,
+  { templatePath, stackConstructPath }: Pick<PolicyValidationStack, 'templatePath' | 'stackConstructPath'>,
 ): PolicyViolation {
   const text = JSON.stringify(value) ?? 'left out';
   const shown = text.length > 300 ? `${text.slice(0, 300)}…` : text;
@@ -92,7 +151,7 @@ function violation(
     ruleName: id,
     description: `${refuses}: ${location} is ${shown}`,
     fix: remedy,
-    // The only severity that cannot be acknowledged.
+    // The only severity that the CDK itself lets nobody acknowledge, at the app neither.
     severity: 'fatal',
     violatingResources: [{ locations: [location], templatePath, ...subject }],
   };

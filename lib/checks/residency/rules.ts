@@ -19,12 +19,15 @@ const ofType = ({ resources }: Template, wanted: string): readonly Resource[] =>
 const sections = ['Conditions', 'Description', 'Metadata', 'Outputs', 'Parameters', 'Resources', 'Rules'];
 const unreadFunction = /^Fn::(?!(And|Equals|GetAtt|If|Join|Not|Or|Select|Split|Sub)$)/;
 
-/** Macros and mappings, which these checks do not read; imports and exports, which couple stacks. */
+/** Nested stacks and modules. */
+const holdsTemplate = /^AWS::CloudFormation::|::MODULE$/;
+
+/** Macros, mappings and templates in templates, which these checks do not read; imports and exports, which couple stacks. */
 export const unreadable: Rule = {
   id: 'unreadable',
   refuses: 'A part of a template that these checks do not read, or a reference between stacks',
   remedy:
-    'Make the resource in the stack that uses it, pass its name as configuration, and do without macros and mappings.',
+    'Make the resource in the stack that uses it, pass its name as configuration, and do without macros, mappings and nested stacks.',
   *find({ document, resources }) {
     const sectionOf = (location: string): Finding => ({ location, value: document[location] });
     const outputs = entriesWithin(sectionOf('Outputs'));
@@ -34,6 +37,8 @@ export const unreadable: Rule = {
       .map(sectionOf);
     yield* [...parts, ...outputs].filter(({ name }) => unreadFunction.test(name));
     yield* outputs.filter(({ name }) => name === 'Export');
+    for (const { logicalId, type } of resources.filter((each) => holdsTemplate.test(each.type)))
+      yield { logicalId, location: 'Type', value: type };
   },
 };
 

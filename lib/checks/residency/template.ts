@@ -1,6 +1,6 @@
 /** The limits of one stack, so that an environment's data stays in its regions. */
 export interface ResidencyBoundary {
-  /** The stack's path in the app; its name, for a stack directly under the app. */
+  /** The stack's name. */
   readonly stackId: string;
   /** The AWS region that the stack is deployed to. */
   readonly region: string;

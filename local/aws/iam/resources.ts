@@ -9,7 +9,8 @@ export const iamResources: ResourceTypes<{
   readonly permissions: Pick<Permissions, 'attachToRole'>;
 }> = {
   'AWS::IAM::Role': [
-    'AssumeRolePolicyDocument Description ManagedPolicyArns Path Policies Tags',
+    // A boundary only takes away from what is granted here.
+    'AssumeRolePolicyDocument Description ManagedPolicyArns Path PermissionsBoundary Policies Tags',
     ({ logicalId, properties }, { stack, permissions }) => {
       const name = physicalName(stack, logicalId);
       for (const { PolicyDocument } of properties.Policies ?? []) {

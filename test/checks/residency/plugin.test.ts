@@ -1,6 +1,12 @@
-import type { IPolicyValidationContext } from 'aws-cdk-lib';
-import { boundariesOf, ResidencyPlugin } from '../../../lib/checks/residency/plugin';
+import { NestedStack, Stack, Validations } from 'aws-cdk-lib';
+import { CfnEIP } from 'aws-cdk-lib/aws-ec2';
+import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
+import { CfnBucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { recordAcknowledgements } from '../../../lib/checks/residency/acknowledgements';
+import { boundariesOf, boundaryBeside, ResidencyPlugin } from '../../../lib/checks/residency/plugin';
 import { withStandby } from '../../support/rows';
+import { synthesizeEveryStack, withApp } from '../../support/stacks';
 
 it("binds a standby to its environment's regions, without a gateway, and no row to global types", () => {
   const { stackId, region, residencyRegions, standby } = withStandby;
@@ -12,13 +18,105 @@ it("binds a standby to its environment's regions, without a gateway, and no row 
 });
 
 it.each([
-  ['in another region than its row says', 'Test', 'us-east-1'],
-  ['beside the table', 'Edge', 'me-central-1'],
-  ['for any region', 'Test', undefined],
-])('refuses a stack %s', (_, stackConstructPath, region) => {
-  const boundary = { stackId: 'Test', region: 'me-central-1', residencyRegions: [], natGateways: 0 } as const;
-  const stackTemplates = [{ stackConstructPath, region, templatePath: 'unread' }];
-  const context = { stackTemplates } as unknown as IPolicyValidationContext;
-  const { success, violations } = new ResidencyPlugin([boundary]).validate(context);
-  expect([success, violations]).toMatchObject([false, [{ ruleName: 'unlisted-stack', severity: 'fatal' }]]);
+  ['in another region than its row says', { stackId: 'Test', region: 'me-central-1' }],
+  ['beside the table', { stackId: 'Other', region: 'us-east-1' }],
+  ['outside of its row’s regions', { stackId: 'Test', region: 'us-east-1' }],
+])('refuses a stack %s', (_, { stackId, region }) => {
+  const boundary = { stackId, region, residencyRegions: ['me-central-1'], natGateways: 0 } as const;
+  withApp((app) => {
+    new Stack(app, 'Test', { env: { region: 'us-east-1' } });
+    Validations.of(app).addPlugins(new ResidencyPlugin([boundary]));
+    expect(() => app.synth()).toThrow(/Region is "us-east-1"(.|\n)*Rule Residency::unlisted-stack/);
+  });
+});
+
+const reason = 'The security team reviewed it: SEC-1';
+const unreviewed = { id: 'Residency::unreviewed', reason };
+const layerIn = (place: string) => `arn:aws:lambda:${place}:111122223333:layer:telemetry:7`;
+
+/** Synthesizes a stack without a gateway, with its acknowledgements, in a region. @returns the template's metadata */
+const synthesize = (add: (stack: Stack) => void) =>
+  withApp((app) => {
+    const boundary = {
+      stackId: 'Test',
+      region: 'eu-west-1',
+      residencyRegions: ['eu-west-1'],
+      natGateways: 0,
+    } as const;
+    const stack = new Stack(app, 'Test', { env: { region: boundary.region } });
+    add(stack);
+    recordAcknowledgements(stack);
+    Validations.of(app).addPlugins(new ResidencyPlugin([boundary]));
+    return app.synth().getStackByName('Test').template.Metadata;
+  });
+
+/** The same, of a function with a layer. */
+const synthesizeLayer = (acknowledge: (layered: CfnFunction) => void, place = 'eu-west-1') =>
+  synthesize((stack) => {
+    const scope = new Construct(stack, 'Function');
+    acknowledge(new CfnFunction(scope, 'Resource', { code: {}, role: 'role', layers: [layerIn(place)] }));
+  });
+
+it('accepts a finding that is acknowledged at its resource, and writes the reason into the template', () => {
+  const metadata = synthesizeLayer((layered) => Validations.of(layered).acknowledge(unreviewed));
+  const [logicalId] = Object.keys(metadata.ResidencyAcknowledgements);
+  expect(metadata).toEqual({ ResidencyAcknowledgements: { [String(logicalId)]: { unreviewed: reason } } });
+});
+
+it.each<[what: string, finding: RegExp, acknowledge: (layered: CfnFunction) => void, place?: string]>([
+  ['without an acknowledgement', /Layers(.|\n)*Rule Residency::unreviewed/, () => {}],
+  ...(['app', 'stack', 'function'] as const).map((at): [string, RegExp, (layered: CfnFunction) => void] => [
+    `acknowledged at the ${at}`,
+    /Rule Residency::unreviewed(.|\n)*Rule Residency::acknowledgement|Rule Residency::acknowledgement(.|\n)*Rule Residency::unreviewed/,
+    (layered) => {
+      const stack = Stack.of(layered);
+      const scopes = { app: stack.node.root, stack, function: layered.node.scope as Construct };
+      Validations.of(scopes[at]).acknowledge(unreviewed);
+    },
+  ]),
+  [
+    'acknowledged without a reason',
+    /Rule Residency::acknowledgement/,
+    (layered) => Validations.of(layered).acknowledge({ ...unreviewed, reason: ' ' }),
+  ],
+  [
+    'with another rule acknowledged too',
+    /Rule Residency::acknowledgement/,
+    (layered) => Validations.of(layered).acknowledge(unreviewed, { id: 'Residency::foreign-region', reason }),
+  ],
+  [
+    'with an acknowledgement that accepts nothing',
+    /Rule Residency::acknowledgement/,
+    (layered) =>
+      Validations.of(layered).acknowledge(unreviewed, { id: 'Residency::value-not-allowed', reason }),
+  ],
+  [
+    'from another region, acknowledged',
+    /Rule Residency::foreign-region/,
+    (layered) => Validations.of(layered).acknowledge(unreviewed),
+    'us-east-1',
+  ],
+])('refuses a layer %s', (...[, finding, acknowledge, place]) => {
+  expect(() => synthesizeLayer(acknowledge, place)).toThrow(finding);
+});
+
+it.each<[rule: string, add: (stack: Stack) => void]>([
+  ['webhook-origin', (stack) => new CfnEIP(stack, 'Address')],
+  ['unreviewed', (stack) => new CfnBucket(stack, 'Bucket')],
+  ['unreadable', (stack) => new NestedStack(stack, 'Nested')],
+])('applies the rule %s to a stack without a gateway', (rule, add) => {
+  expect(() => synthesize(add)).toThrow(`Rule Residency::${rule}`);
+});
+
+it('gives a stack of one’s own the regions of its row', () => {
+  withApp((app) => {
+    const stack = new Stack(app, 'Reports', { env: { region: withStandby.region } });
+    const { residencyRegions, region } = withStandby;
+    const boundary = { stackId: 'Reports', region, residencyRegions, natGateways: 0 };
+    expect(boundaryBeside(withStandby, stack)).toEqual(boundary);
+  });
+});
+
+it("this repository's stacks acknowledge nothing", () => {
+  for (const { json } of Object.values(synthesizeEveryStack())) expect(json.Metadata).toBeUndefined();
 });

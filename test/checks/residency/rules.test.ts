@@ -189,7 +189,8 @@ const replica = {
 it.each<[finding: string, It: object | undefined, sections?: object, within?: ResidencyBoundary]>([
   ['unreviewed: It, Type', { Type: 'AWS::S3::Bucket' }],
   ['unreviewed: It, Type', { Type: 'AWS::EC2::Instance' }],
-  ['unreviewed: It, Type', { Type: 'Company::Network::Vpc::MODULE' }],
+  ['unreadable: It, Type', { Type: 'Company::Network::Vpc::MODULE' }],
+  ['unreadable: It, Type', { Type: 'AWS::CloudFormation::Stack' }],
   ['public-policy: It, Properties', { Type: 'AWS::Lambda::Permission', Properties: { Principal: '*' } }],
   ['value-not-allowed: DatabaseGlobalCluster, Properties.GlobalClusterIdentifier', undefined, {}, alone],
   [

@@ -52,6 +52,7 @@ type Change = [id: string, type: string, action: string, effect: string, harms: 
 const changes: readonly Change[] = [
   ['Function', 'AWS::Lambda::Function', 'Add', 'added', false],
   ['Handler', 'AWS::Lambda::Function', 'Modify', 'changed', false, { Replacement: 'False' }],
+  ['Vpc', 'AWS::EC2::VPC', 'Modify', 'replaced', false, { Replacement: 'True' }],
   ['Cluster', 'AWS::RDS::DBCluster', 'Modify', 'replaced', true, { Replacement: 'True' }],
   ['Queue', 'AWS::SQS::Queue', 'Modify', 'may be replaced', true, { Replacement: 'Conditional' }],
   ['OldKey', 'AWS::KMS::Key', 'Remove', 'retained', true, { PolicyAction: 'Retain' }],
@@ -98,7 +99,7 @@ it('creates a change set, reads all pages, and prints losses first, with templat
   );
   expect(stdout.match(/\[!CAUTION\]/g)).toHaveLength(harmed.length);
   expect(stdout.lastIndexOf('[!CAUTION]')).toBeLessThan(stdout.indexOf('| Effect |'));
-  expect(stdout).toContain('2 deleted, 1 replaced, 1 retained, 1 may be replaced, 1 unknown, 1 changed,');
+  expect(stdout).toContain('2 deleted, 2 replaced, 1 retained, 1 may be replaced, 1 unknown, 1 changed,');
   const details = '/Name: 28 → 2&lt;8\\|, by X.Arn, which replaces it';
   expect(stdout).toContain(`| changed | \`Handler\` | AWS::Lambda::Function | ${details} |`);
 
@@ -132,13 +133,16 @@ it('prints values as they are in a terminal, which renders no Markdown', async (
 // test/ci/stacks.test.ts has what the templates say.
 it('warns of what only the templates say', async () => {
   const Resources = migration(['0001-a'], { '0001-a': 'it held secrets' });
-  writeAssembly(folder(), { Resources }, [stack], 'unknown-account', false);
+  const ResidencyAcknowledgements = { Handler: { unreviewed: 'SEC-1: our layer' } };
+  const template = { Metadata: { ResidencyAcknowledgements }, Resources };
+  writeAssembly(folder(), template, [stack], 'unknown-account', false);
   account().answer(withTemplate(migration(['0001-a', '0002-b'])), changeSet());
   const { warnings } = JSON.parse((await plan('--json')).stdout);
   for (const part of [
     'would lose its termination protection',
     'Migration `0001-a` prevents a rollback: it held secrets.',
     'This release does not know migration `0002-b`',
+    '`Handler` acknowledges the residency rule `unreviewed`: SEC-1: our layer.',
   ])
     expect(warnings).toContainEqual(expect.stringContaining(part));
 });

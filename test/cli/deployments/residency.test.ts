@@ -48,11 +48,15 @@ const policies = (...kinds: readonly string[]) =>
 
 const global = [arn('iam', '', 'oidc-provider/a'), arn('cloudwatch', '', 'dashboard/a')];
 
+const stack = arn('cloudformation', region, 'stack/WalletReports/0123');
+const ResidencyAcknowledgements = { Handler: { unreviewed: 'SEC-1: our layer' } };
+const template = { Metadata: { ResidencyAcknowledgements }, Resources: {} };
+
 /** An account in which everything is where it should be. */
 const clean: Replies = {
   'sts:GetCallerIdentity': always({ Account: accountId }),
   'ec2:DescribeRegions': always({ regionInfo: enabled.map((regionName) => ({ regionName })) }),
-  'tagging:GetResources': tagged(region, cluster, key, secret, ...global),
+  'tagging:GetResources': tagged(region, cluster, key, secret, stack, ...global),
   'rds:DescribeDBClusters': inRegion(region, clusterWith()),
   'rds:DescribeGlobalClusters': always(globalOf(cluster, copy)),
   'rds:DescribeDBClusterSnapshots': inRegion(region, snapshotWith()),
@@ -61,6 +65,7 @@ const clean: Replies = {
   'backup:ListRestoreAccessBackupVaults': always({ RestoreAccessBackupVaults: [] }),
   'kms:DescribeKey': always({ KeyMetadata: { KeyId: '0123', MultiRegion: false } }),
   'secretsmanager:DescribeSecret': always({ ARN: secret }),
+  'cloudformation:GetTemplate': () => result({ TemplateBody: JSON.stringify(template) }),
   'organizations:ListPoliciesForTarget': policies('actions', 'resources'),
 };
 
@@ -80,8 +85,11 @@ it('prints a page of Markdown without findings, and only reads, with the calls t
   const day = new Date().toISOString().slice(0, 10);
   expect(stdout).toMatch(new RegExp(`^# Residency of ${name}\\n\\nAWS account ${accountId}, on ${day} at `));
   expect(stdout).toContain(`Regions looked at: ${enabled.join(', ')}.\n`);
-  expect(stdout.match(/ \| ok \| [1-9]\d* \|/g)).toHaveLength(7);
+  expect(stdout.match(/ \| ok \| [1-9]\d* \|/g)).toHaveLength(8);
   expect(stdout).toMatch(/\nNo findings\.\n$/);
+  expect(stdout).toContain(
+    '## Acknowledged at synthesis\n\n- WalletReports Handler: unreviewed. SEC-1: our layer\n',
+  );
   const { calls } = account();
   const called = [...new Set(calls.map(({ action }) => action))];
   expect(called.filter((action) => !/^(Get|List|Describe)[A-Z]/.test(action))).toEqual([]);
@@ -169,9 +177,9 @@ it('lists what AWS refuses, and what depends on it, as not checked, and still lo
   const { exitCode, stdout, stderr } = await run();
   expect(exitCode).toBe(0);
   expect(stderr).toContain(`warning: ${name}: 0 findings, `);
-  // Keys and secrets are found by their tags.
-  expect(stdout.match(/ \| not checked in (\d) of \1 regions \| 0 \|/g)).toHaveLength(refused.length + 2);
-  expect(stdout.match(/ \| ok \| [1-9]/g)).toHaveLength(7 - refused.length - 2);
+  // Keys, secrets and stacks are found by their tags.
+  expect(stdout.match(/ \| not checked in (\d) of \1 regions \| 0 \|/g)).toHaveLength(refused.length + 3);
+  expect(stdout.match(/ \| ok \| [1-9]/g)).toHaveLength(8 - refused.length - 3);
   expect(stdout).toContain('\n- Regions outside of the environment: ec2:DescribeRegions failed.\n');
   expect(stdout).toContain(`\n- ${region}: backup:ListBackupVaults failed: AccessDenied`);
 });

@@ -5,6 +5,8 @@ import { createPermissions } from '../../../../local/aws/iam/permissions';
 import { failed } from '../../../../local/aws/lambda/instance';
 import type { StackFunction } from '../../../../local/aws/lambda/resources';
 import { stateFolder } from '../../../../local/state/paths';
+import { withDirectAccess } from '../../../support/rows';
+import { withApp } from '../../../support/stacks';
 import { temporaryFolder } from '../../../support/temporary-folder';
 
 const temporary = temporaryFolder();
@@ -39,6 +41,22 @@ it.each([
   ['AWS::Lambda::Function', { Code: { ZipFile: 'x' } }, 'only functions with asset code are supported'],
 ])('refuses %s with %j, by name', async (type, properties, message) => {
   await expect(open().make('X', type, properties)).rejects.toThrow(message);
+});
+
+it('accepts the permissions boundary that the CDK adds to each role by its context', async () => {
+  const { CDK_CONTEXT_JSON: context = '{}' } = process.env;
+  const boundary = { '@aws-cdk/core:permissionsBoundary': { name: 'developers' } };
+  process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...JSON.parse(context), ...boundary });
+  const options = { environments: [withDirectAccess], validateTemplates: false };
+  const template = withApp((app) => app.synth().getStackByName(withDirectAccess.stackId).template, options);
+  process.env.CDK_CONTEXT_JSON = context;
+  const all = Object.entries<{ Type: string; Properties: object }>(template.Resources);
+  const roles = all.filter(([, { Type }]) => Type === 'AWS::IAM::Role');
+  expect(roles).not.toEqual([]);
+  for (const [logicalId, { Type, Properties }] of roles) {
+    expect(Properties).toHaveProperty('PermissionsBoundary');
+    await open().make(logicalId, Type, { ...Properties, Policies: [] });
+  }
 });
 
 it('generates a secret once for each environment, and only its owner can read it', async () => {

@@ -1,0 +1,18 @@
+/** An accepted finding of the residency rules. */
+export interface Acknowledgement {
+  readonly logicalId: string;
+  /** The rule's id, such as `unreviewed`. */
+  readonly rule: string;
+  readonly reason: string;
+}
+
+/** In the metadata of a stack's template: reasons by logical id and rule. */
+export const acknowledgementsSection = 'ResidencyAcknowledgements';
+
+/** The acknowledgements in a template, as synthesized or as deployed. */
+export function acknowledgementsIn(template: object): readonly Acknowledgement[] {
+  const { Metadata = {} } = template as { readonly Metadata?: Readonly<Record<string, object>> };
+  return Object.entries(Metadata[acknowledgementsSection] ?? {}).flatMap(([logicalId, reasons]) =>
+    Object.entries<string>(reasons).map(([rule, reason]) => ({ logicalId, rule, reason })),
+  );
+}

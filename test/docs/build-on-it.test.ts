@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Stage } from 'aws-cdk-lib';
+import { transformSync } from 'esbuild';
+import * as application from '../../lib/app';
+import { projectRoot } from '../architecture/sources';
+import { codeUnder } from '../support/documents';
+import { withSla } from '../support/rows';
+import { temporaryFolder } from '../support/temporary-folder';
+
+const folder = temporaryFolder();
+/** One environment, without the rule packs, which take most of a synthesis. */
+const quick = { environments: [withSla], validateTemplates: false };
+const app = {
+  ...application,
+  createApp: (options: object) => application.createApp({ ...quick, ...options }),
+  addEnvironments: (scope: Stage) => application.addEnvironments(scope, quick),
+};
+const load = (name: string) =>
+  name.startsWith('.') && join('bin', name) === 'lib/app'
+    ? app
+    : require(require.resolve(name, { paths: [projectRoot] }));
+
+const expected = [
+  /"Layers":\["arn:aws:lambda:[\w-]+:111122223333:layer:telemetry:7"\]/,
+  /"Protocol":"https"/,
+  /"RetentionInDays":365,.*"Key":"environment"|"Key":"environment".*"RetentionInDays":365/,
+  /assembly-Production/,
+];
+
+it.each(codeUnder('docs/deploying.md', 'Build on it').map((code, index) => [code, expected[index]] as const))(
+  'synthesizes as documented: %s',
+  (code, pattern) => {
+    const { CDK_OUTDIR } = process.env;
+    process.env.CDK_OUTDIR = folder();
+    new Function('require', transformSync(code, { loader: 'ts', format: 'cjs' }).code)(load);
+    if (CDK_OUTDIR === undefined) delete process.env.CDK_OUTDIR;
+    else process.env.CDK_OUTDIR = CDK_OUTDIR;
+    const files = readdirSync(folder()).filter((file) => /(template|^manifest)\.json$/.test(file));
+    const texts = files.map((file) => JSON.stringify(JSON.parse(readFileSync(join(folder(), file), 'utf8'))));
+    expect(texts.join('\n')).toMatch(pattern ?? /^$/);
+  },
+);
