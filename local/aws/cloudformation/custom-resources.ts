@@ -47,7 +47,6 @@ export async function createCustomResource(
     RequestId: `${logicalId}-${Date.now()}`,
     StackId: arn(stack, 'cloudformation', `stack/${stack.name}/local`),
   });
-  handler.endIdle();
   if (!result.ok) {
     const advice = last ? '\nIf data of an earlier version causes this, delete it with --fresh.' : '';
     throw new StartError(

@@ -142,7 +142,6 @@ export function startFunction(options: LocalFunctionOptions) {
       instances.delete(instance);
       take(instance);
     });
-    if (signal.aborted) instance.kill();
     return instance;
   }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLogs } from '../../../local/shared/logs';
 import { eventually } from '../../support/eventually';
@@ -19,7 +19,9 @@ it.each([
   const logs = openLogs(folder(), { onError, onFailure: (error) => errors.push(error.message) });
   for (const each of ['one', line]) logs.writeFunction('DeleteUserGroupD0AD1D06', each);
   await logs.close();
-  expect(readFileSync(join(folder(), 'DeleteUserGroup.log'), 'utf8')).toBe(`one\n${line}\n`);
+  const file = join(folder(), 'DeleteUserGroup.log');
+  expect(readFileSync(file, 'utf8')).toBe(`one\n${line}\n`);
+  expect(statSync(file).mode & 0o077).toBe(0);
   expect(errors).toEqual(reported.map((message) => `DeleteUserGroup: ${message}`));
 });
 

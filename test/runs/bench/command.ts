@@ -1,6 +1,7 @@
 import { cpus, loadavg, release, type } from 'node:os';
 import { Argument, Command } from 'commander';
 import { formatTable, longRun, temporaryFolder } from '../long-run';
+import { measureBurst } from './burst';
 import { measureColdStarts } from './cold';
 import { measureDeletion } from './delete';
 import { measureDelivery } from './deliver';
@@ -16,6 +17,7 @@ const parts: Readonly<Record<string, (options: PartOptions) => Promise<readonly 
   purge: measurePurge,
   synth: measureSynthesis,
   start: measureStart,
+  burst: measureBurst,
 };
 const names = Object.keys(parts);
 

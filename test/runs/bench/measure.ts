@@ -11,10 +11,10 @@ export interface PartOptions extends Harness {
 export interface Figure {
   readonly what: string;
   readonly against: string;
-  readonly unit: 'ms' | '/s';
+  readonly unit: 'ms' | 'MiB' | '/s';
   readonly value: readonly number[];
   readonly baseline: readonly number[];
-  /** The bound of the ratio: an upper one for times, a lower one for rates. */
+  /** The bound of the ratio: a lower one for rates, an upper one for all else. */
   readonly goal: number;
 }
 
@@ -45,7 +45,7 @@ export async function interleave<Name extends string>(
 /** The figure as a row of a table, with whether it misses its goal. */
 export function judge(part: string, { what, against, unit, value, baseline, goal }: Figure) {
   const ratio = median(value) / median(baseline);
-  const [bound, isMissed] = unit === 'ms' ? ['at most', ratio > goal] : ['at least', ratio < goal];
+  const [bound, isMissed] = unit === '/s' ? ['at least', ratio < goal] : ['at most', ratio > goal];
   const format = (samples: readonly number[]) => `${Number(median(samples).toPrecision(3))} ${unit}`;
   return {
     ...{ part, what, median: format(value), against, is: format(baseline), n: value.length },

@@ -110,6 +110,8 @@ it("throttles each method by a token bucket with rate and burst, its own or the 
   await expectStatuses('/', 200, 200, 200, 200);
   now += 500;
   await expectStatuses('/groups/a', 200, 429);
+  now += 60_000;
+  await expectStatuses('/groups/a', 200, 200, 200, 429);
 });
 
 it('sends functions the event of a REST API, with null for what the request lacks', async () => {

@@ -93,8 +93,8 @@ test('new code serves the next invocation; a running one completes with the old'
   for (const text of ['new', 'newest']) {
     await use(`exports.handler = async () => "${text}";`);
     expect(edited.instances()).toHaveLength(text === 'new' ? 2 : 1);
-    expect(await edited.invoke({})).toMatchObject({ payload: text });
     expect(await running).toMatchObject({ payload: 'old' });
+    expect(await edited.invoke({})).toMatchObject({ payload: text });
   }
   expect(await use('throw new TypeError("no");')).toMatchObject({ ok: false, errorType: 'TypeError' });
   expect(await use('')).toMatchObject({ ok: false, errorType: 'Runtime.HandlerNotFound' });

@@ -18,6 +18,8 @@ let postgres: TestPostgres;
 let certificate: LocalCertificate;
 let endpoint: DatabaseEndpoint;
 const refusals: string[] = [];
+/** Seconds since tokens were made. */
+let age = 0;
 const clients: Client[] = [];
 
 beforeAll(async () => {
@@ -31,6 +33,7 @@ beforeAll(async () => {
     findAccessKey: (id) => (id === credentials.accessKeyId ? credentials : undefined),
     authorize: (_, role) => (role === 'not_granted' ? 'no rds-db:connect' : undefined),
     onRefusal: (reason) => refusals.push(reason),
+    clock: () => new Date(Date.now() + age * 1_000),
   });
   // As the owner of a database in Aurora, who may create roles.
   const owner = await signIn({ user: master.username, password: master.password });
@@ -44,6 +47,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   refusals.length = 0;
+  age = 0;
   await Promise.all(clients.splice(0).map((client) => client.end().catch(() => undefined)));
 });
 afterAll(async () => {
@@ -60,6 +64,10 @@ async function signIn(config: ClientConfig): Promise<Client> {
   return client;
 }
 
+const after = async (seconds: number) => {
+  age = seconds;
+  return byToken(user);
+};
 const byToken = async (username: string) => ({
   user: username,
   password: await new Signer({
@@ -90,6 +98,8 @@ test.each<[what: string, config: () => Promise<ClientConfig>, code: string, refu
     '28000',
     ['signed with another key'],
   ],
+  ['a token of a quarter of an hour', () => after(910), '28000', ['it has expired']],
+  ['a token of later', () => after(-310), '28000', ['in the future']],
   ['no permission', () => byToken('not_granted'), '28000', ['no rds-db:connect']],
   ['a token of a role that has a password', () => byToken('by_password'), '28P01', []],
   ['another password', async () => ({ user: 'by_password', password: 'wrong' }), '28P01', []],
