@@ -98,6 +98,8 @@ test('new code serves the next invocation; a running one completes with the old'
   }
   expect(await use('throw new TypeError("no");')).toMatchObject({ ok: false, errorType: 'TypeError' });
   expect(await use('')).toMatchObject({ ok: false, errorType: 'Runtime.HandlerNotFound' });
+  // Not only by the instance that has it.
+  edited.endIdle();
   expect(await edited.invoke({})).toMatchObject({ payload: 'newest' });
 });
 
