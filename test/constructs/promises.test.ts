@@ -332,5 +332,6 @@ it('the table of environments has the values that customers were told', () => {
     ];
     return [row.name, parts.join(', ')];
   });
-  expect(Object.fromEntries(found)).toEqual(told);
+  // Nobody was told anything of a row that is not here.
+  expect(Object.fromEntries(found)).toMatchObject(told);
 });

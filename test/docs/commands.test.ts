@@ -99,3 +99,11 @@ it('the example in events.md is an event', () => {
   const [, event = ''] = /```json\n(.+)\n```/.exec(page('events')) ?? [];
   expect(parseEvent(event)).toMatchObject({ ok: true });
 });
+
+it('operating.md names the commands that need no outputs file', () => {
+  const [, named = ''] = /The commands (.*) need no such file/.exec(page('operating')) ?? [];
+  const without = walletCommands.filter(([, { options }]) =>
+    options.every(({ long }) => long !== '--outputs'),
+  );
+  expect((named.match(/(?<=`)[a-z]+(?=`)/g) ?? []).sort()).toEqual(without.map(([path]) => path).sort());
+});
