@@ -12,7 +12,7 @@ interface Options {
   readonly actionsOnly: boolean;
 }
 
-new Command('npm run -s guardrails --')
+const program = new Command('npm run -s guardrails --')
   .description("Policies of the organization that keep an environment's data in its regions.")
   .addArgument(
     new Argument(
@@ -27,7 +27,7 @@ new Command('npm run -s guardrails --')
   .option('--break-glass <arn>', 'a role that may delete keys and release addresses (default: none)')
   .option('--actions-only', 'without the resource control policy: docs/guardrails.md says until when', false)
   .action((action: string, options: Options) => {
-    const guarded = readGuardedAccount(options, process.env);
+    const guarded = readAccount(options);
     if (action === 'print') {
       const policies = {
         serviceControlPolicy: serviceControlPolicy(guarded),
@@ -47,4 +47,14 @@ new Command('npm run -s guardrails --')
       process.exitCode = spawnSync('npx', args, { stdio: 'inherit' }).status ?? 1;
     }
   })
-  .parse();
+  // Used wrongly.
+  .exitOverride(({ exitCode }) => process.exit(exitCode && 2));
+program.parse();
+
+function readAccount(options: Options) {
+  try {
+    return readGuardedAccount(options, process.env);
+  } catch (error) {
+    return program.error(`error: ${(error as Error).message}`);
+  }
+}

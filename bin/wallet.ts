@@ -12,7 +12,8 @@ let lostResults = false;
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (lostResults || isMove) return;
   lostResults = true;
-  // A closed pipe, as after `| head`: a command with a cleanup runs it, any other exits here.
+  // A closed pipe, as after `| head`: a command with a cleanup runs it, any other exits here. Of help, nothing is lost.
+  if (process.argv.some((word) => /^(-h|--help|help|--version)$/.test(word))) process.exit(0);
   if (code === 'EPIPE') process.kill(process.pid, 'SIGTERM');
 });
 // Without a reader of the notes, the result counts.

@@ -1,6 +1,6 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { isInvalidInput } from '../domain/invalid-input';
-import { typedBeforeNpm } from '../domain/shell';
+import { takenByNpm } from '../domain/shell';
 import { version } from '../package.json';
 import { CommandFailed, UsageError } from './shell/failure';
 import type { Terminal } from './shell/terminal';
@@ -57,14 +57,14 @@ const commands: Readonly<Record<string, Commands>> = {
 
 const help = `
 On this machine, while "npm start" runs:
-  ./wallet smoke                             deletes a user group and delivers a webhook
-  ./wallet local seed                        creates a user group and identities to delete it
-  ./wallet local receive                     in another terminal: prints received webhooks
+  ./wallet smoke            deletes a user group and delivers a webhook
+  ./wallet local seed       creates a user group and identities to delete it
+  ./wallet local receive    in another terminal: prints received webhooks
 
 On a deployed environment:
-  ./wallet preflight --environment uae       before each deployment, after "npm run synth"
+  ./wallet preflight --environment uae      before each, after "npm run synth"
   ./wallet outputs --environment uae --write outputs.json
-  ./wallet smoke --environment uae --outputs outputs.json --allow-production --without-webhook
+  ./wallet smoke --environment uae --outputs outputs.json --allow-production
 
 Each command's permissions are in docs/operating.md#iam-permissions. Results go to stdout, everything else to stderr;
 --json prints machine-readable results. Colors appear only on a terminal, and never with NO_COLOR=1.
@@ -88,7 +88,8 @@ export function createProgram(terminal: Terminal, only?: string): Command {
     })
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => terminal.result(text.trimEnd()),
+      getOutHelpWidth: () => helpWidth,
+      writeOut: (text) => terminal.result(flow(text.trimEnd())),
       writeErr: (text) => terminal.note(text.trimEnd()),
       outputError: (text, write) => write(terminal.alarm(withoutSecrets(text))),
     });
@@ -105,6 +106,18 @@ export function createProgram(terminal: Terminal, only?: string): Command {
   return program;
 }
 
+/** Characters in a line. */
+const helpWidth = 80;
+
+/** Paragraphs in lines that fit; commander wraps the rest. */
+const flow = (text: string): string =>
+  text.replace(/^\S.*(\n\S.*)*/gm, (paragraph) =>
+    paragraph
+      .replaceAll('\n', ' ')
+      .replace(new RegExp(`(.{1,${helpWidth}})(?: +|$)`, 'g'), '$1\n')
+      .trimEnd(),
+  );
+
 const isGroup = ({ commands }: Command) => commands.length > 0;
 
 function describeOption({ description, argChoices, defaultValue, defaultValueDescription }: Option): string {
@@ -113,13 +126,48 @@ function describeOption({ description, argChoices, defaultValue, defaultValueDes
   return `${description}${choices}${usual === undefined ? '' : ` (default: ${usual})`}`;
 }
 
-/** An option that is misspelt, or a value without its option, explains a required option that is missing. */
+/**
+ * An option that is misspelt, or a value without its option, explains a required option that is missing, and comes before a wrong
+ * value.
+ */
 function nameSlipsFirst({ args }: Command, command: Command): void {
-  const { operands, unknown } = command.parseOptions(args.slice(1));
+  const { operands, unknown } = slipsIn(args.slice(1), command.options);
   const isHelp = isGroup(command) || unknown.some((word) => /^(-h|--help)$/.test(word));
   if (isHelp || operands.length + unknown.length === 0) return;
+  const [operand] = operands;
+  const meant = command.options
+    .filter((option) => operand && accepts(option, operand))
+    .map(({ long }) => long);
   // Commander looks for these first.
-  for (const option of command.options) option.mandatory = false;
+  for (const option of command.options) Object.assign(option, { mandatory: false, parseArg: undefined });
+  if (unknown.length > 0) return;
+  const hint = meant.length > 0 ? `\n(Did you mean ${meant.join(' or ')} ${operand}?)` : '';
+  command.error(`error: unexpected argument '${operand}'${hint}`);
+}
+
+/** Words that are neither options of a command nor their values. */
+function slipsIn(words: readonly string[], options: readonly Option[]) {
+  const slips = { operands: [] as string[], unknown: [] as string[] };
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? '';
+    const [flag = ''] = word.split('=');
+    const option = options.find(({ long, short }) => flag === long || flag === short);
+    if (!option) slips[/^-./.test(word) ? 'unknown' : 'operands'].push(word);
+    else if (option.required && flag === word) index += 1;
+  }
+  return slips;
+}
+
+/** Whether a word is a value for an option that does not take just any. */
+function accepts({ required, parseArg }: Option, word: string): boolean {
+  const isValid = (text: string) => {
+    try {
+      return parseArg?.(text, undefined) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  return required && isValid(word) && !isValid(' ');
 }
 
 /** The command that words name, the words of its name, and the others as Commander needs them. */
@@ -162,16 +210,14 @@ export async function runCommandLine(
   try {
     const program = createProgram(terminal, isLocal ? 'local' : name);
     const { command, path, rest } = findCommand(program, words);
-    // Some machines set npm's own --yes for all runs.
-    const options = command.options.filter(({ long }) => long !== '--yes');
-    const typed = typedBeforeNpm(rest, options, variables);
-    if (typed !== undefined) {
-      const full = [...path, typed].join(' ');
+    const [first = '', ...others] = rest;
+    if (isGroup(command) && others.length > 0 && /^(-h|--help|--version)$/.test(first))
+      throw new UsageError(`${first} stands alone.`, 'For the help of a command: ./wallet COMMAND --help');
+    const taken = takenByNpm(command.options, variables);
+    if (taken)
       throw new UsageError(
-        'npm consumed the options of this command.',
-        `Put -- before the command: npm run -s wallet -- ${full}\nOr run: ./wallet ${full}`,
+        `npm took ${taken} as its own. Run ./wallet ${path.join(' ')} …, or npm run -s wallet -- ${path.join(' ')} …`,
       );
-    }
     await program.parseAsync([...path, ...rest], { from: 'user' });
     return 0;
   } catch (error) {

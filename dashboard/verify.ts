@@ -18,6 +18,9 @@ export interface Verification {
   readonly compared?: { signed: readonly string[]; expected: string; received: readonly string[] };
 }
 
+/** The headers that are signed. */
+const names = ['webhook-id', 'webhook-timestamp'];
+
 /** The base64 of 32 bytes: of a secret, and of an HMAC-SHA-256. */
 const base64 = '[A-Za-z0-9+/]{43}=?$';
 
@@ -42,11 +45,17 @@ export async function verify(
   signatureHeaders: readonly string[],
   now: number,
 ): Promise<Verification> {
-  const headers = readHeaders(pastedHeaders);
-  const valuesOf = (name: string) => [...(headers.get(name.toLowerCase()) ?? [])].filter(Boolean);
-  const [ids, timestamps] = [valuesOf('webhook-id'), valuesOf('webhook-timestamp')];
+  const read = new Map(
+    [...names, ...signatureHeaders].map((name) => [name, readHeader(pastedHeaders, name)]),
+  );
+  const valuesOf = (name: string) => [...(read.get(name) ?? [])].filter(Boolean);
+  const [ids = [], timestamps = []] = names.map(valuesOf);
   const [[id = ''], [timestamp = '']] = [ids, timestamps];
   const found = signatureHeaders.filter((name) => valuesOf(name).length > 0);
+  const missing = names.filter((name) => valuesOf(name).length === 0);
+  const unread = [...missing, ...(found.length === 0 ? signatureHeaders : [])].filter(
+    (name) => read.get(name)?.size === 0,
+  );
   const values = new Set(found.flatMap(valuesOf));
   const signatures = [...values].join(' ').split(/\s+/).filter(Boolean);
   const received = signatures.filter((each) => new RegExp(`^v1,${base64}`).test(each));
@@ -57,12 +66,16 @@ export async function verify(
 
   const rules: Readonly<Record<keyof PastedDelivery, Readonly<Record<string, boolean>>>> = {
     headers: {
-      'The header webhook-id is missing.': id === '',
-      'The header webhook-timestamp is missing.': timestamp === '',
+      ...Object.fromEntries(
+        missing.map((name) => [`The header ${name} is missing.`, !unread.includes(name)]),
+      ),
+      [`${unread.join(', ')} is there, but not in a form that this page reads: write “name: value” on a line for each.`]:
+        unread.length > 0,
       'The header webhook-id appears twice, with different values.': ids.length > 1,
       'The header webhook-timestamp appears twice, with different values.': timestamps.length > 1,
       [`webhook-timestamp is “${timestamp}”, not whole seconds since 1970.`]: !/^\d{0,11}$/.test(timestamp),
-      [`No signature header found. Expected: ${signatureHeaders.join(', ')}.`]: found.length === 0,
+      [`No signature header found. Expected: ${signatureHeaders.join(', ')}.`]:
+        found.length === 0 && !signatureHeaders.some((name) => unread.includes(name)),
       [`${found.join(', ')} differ, but are sent with the same value: something changed them.`]:
         values.size > 1,
       [ignored.join(' ')]: found.length > 0 && received.length === 0,
@@ -140,34 +153,77 @@ function changedBodies(body: string): (readonly [how: string, body: string])[] {
 const unescaped = (body: string): string | undefined =>
   /^\s*"?\s*\{\s*\\"/.test(body) ? parse<string>(`"${body.trim().replace(/^"|"$/g, '')}"`) : undefined;
 
-/** Divides what holds both headers and body: an object in JSON, or a request with an empty line between them. */
+/** Divides what holds both headers and body: an object in JSON, a curl command, or a request with an empty line between them. */
 export function splitDelivery(text: string): readonly [headers: string, body: string] | undefined {
-  const { headers, body } = (parseObject(text) ?? {}) as { headers?: object; body?: unknown };
-  if (headers && typeof body === 'string') return [JSON.stringify(headers, null, 2), body];
+  const delivery = (parseObject(text) ?? {}) as {
+    headers?: object;
+    body?: unknown;
+    isBase64Encoded?: unknown;
+  };
+  const { headers, body, isBase64Encoded } = delivery;
+  if (headers && typeof body === 'string')
+    return [JSON.stringify(headers, null, 2), isBase64Encoded === true ? decode(body) : body];
+  const [, command, data] =
+    /^(\s*curl\b[\s\S]*?)\s(?:-d|--data(?:-raw|-binary)?)[ =]+'([\s\S]*?)'(?!\\'')/.exec(text) ?? [];
+  if (command && data) return [command, data.replaceAll("'\\''", "'")];
   const [, head, rest] = /^([^{]*?:[^{]*?)\r?\n\r?\n(\S[\s\S]*)$/.exec(text) ?? [];
   return head && rest ? [head, rest] : undefined;
 }
 
+const decode = (base64: string) =>
+  new TextDecoder().decode(Uint8Array.from(atob(base64), (each) => each.charCodeAt(0)));
+
 /**
- * Reads headers as tools print them: `Name: value` lines, also with the `>` of `curl -v`, and objects in JSON or in
- * Node.js's format. Names in lower case, each with its distinct values.
+ * Reads a header wherever tools show its name and then its value: lines, curl, JSON, Node.js, Go, Python, PHP, Ruby, Java, CGI's
+ * variables, tables, and a browser's two lines. Undefined if its name is not there; no values if they are not in such a form.
  */
-function readHeaders(text: string): ReadonlyMap<string, ReadonlySet<string>> {
-  const headers = new Map<string, Set<string>>();
-  const add = (name: string, value: string) =>
-    headers.set(name.toLowerCase(), new Set([...(headers.get(name.toLowerCase()) ?? []), value]));
-  for (const [name, value] of Object.entries(parseObject(text) ?? {}))
-    for (const each of [value].flat()) add(name, String(each).trim());
-  if (headers.size > 0) return headers;
-  // In Node's notation of an object, a comma precedes the next name, and others within `v1,…`.
-  const lines = text.trim().startsWith('{')
-    ? text.replace(/^\s*\{|\}[\s;]*$/g, '').split(/,\s*(?=["'`]?[\w-]+["'`]?\s*:)/)
-    : text.split(/\r?\n/);
-  for (const line of lines) {
-    const [, name, value = ''] = /^\s*[<>*]?\s*["'`]?([\w-]+)["'`]?\s*:\s*(.*?)\s*$/.exec(line) ?? [];
-    if (name) add(name, /^(["'`])(.*)\1,?$/.exec(value)?.[2] ?? value);
+function readHeader(text: string, name: string): ReadonlySet<string> | undefined {
+  const plain = text.replace(/\\(["'])/g, '$1');
+  const keys = new RegExp(`(?<![\\w-])(?:HTTP_)?${name.replaceAll('-', '[-_]')}(?![\\w-])`, 'gi');
+  const found = [...plain.matchAll(keys)].map(({ 0: key, index }) => {
+    const before = plain.slice(0, index);
+    const isFirst = /(^|[\r\n])[^\w\r\n]*$/.test(before);
+    return readValues(plain.slice(index + key.length), before.at(-1) ?? '', isFirst);
+  });
+  return found.length > 0 ? new Set(found.flat()) : undefined;
+}
+
+/**
+ * The values after a header's name.
+ *
+ * @param before the character before the name
+ * @param isFirst whether the name is the first word of its line
+ */
+function readValues(after: string, before: string, isFirst: boolean): readonly string[] {
+  const isQuote = (text: string) => /["'`]/.test(text);
+  const isQuoted = isQuote(before) && after.startsWith(before);
+  const rest = after.slice(isQuoted ? 1 : 0).replace(/^\]/, '');
+  const isPair = isQuoted || isFirst || /[[(]/.test(before);
+  const separators = [
+    '\\s*(?:=>|[:=|])',
+    ...(isPair ? ['\\s*,'] : []),
+    ...(isFirst ? ['[\\t\\r\\n]| {2,}'] : []),
+  ];
+  // Of an object in a list of names and values, or a value with its type.
+  const label = '(?:["\'`]?value["\'`]?\\s*[:=]|\\[?\\]?string(?:\\(\\d+\\))?)?';
+  const opening = new RegExp(
+    `^(?:${separators.join('|')})\\s*${label}([\\s[({]*)(?:b(?=["']))?(["'\`]?)`,
+    'i',
+  ).exec(rest);
+  if (!opening) return [];
+  const [all, brackets = '', quote = ''] = opening;
+  const value = rest.slice(all.length);
+  if (quote && brackets.trim()) {
+    const list = value.slice(0, value.search(/[\])}]|$/));
+    return `${quote}${list}`.split(/["'`]/).filter((_, index) => index % 2 === 1);
   }
-  return headers;
+  if (quote) return [value.split(quote)[0] ?? ''];
+  // The next line has another name: this one's value is empty.
+  if (/[\r\n]/.test(all) && !brackets.trim() && /^[\w-]+["'`]?\]?\s*(?:=>|[:=])/.test(value)) return [''];
+  if (isQuote(before) && !isQuoted) return [value.split(before)[0] ?? ''];
+  // Another name may follow a comma without a blank: not the end of a signature in base64.
+  const end = /[\r\n\t\])}|&]|[,;]?\s+["'`]?[\w-]+["'`]?\s*(=>|[:=])|,(?=[\w-]+[:=][^\s,;=\])}|&'"])|$/;
+  return [value.slice(0, value.search(end)).replace(/[\s,;\\]+$/, '')];
 }
 
 function parse<Value>(text: string): Value | undefined {

@@ -66,9 +66,11 @@ export const allowListFormats = {
   },
   nftables: {
     title: 'nftables',
-    use: 'nft -f FILE. This closes the port, for IPv6 too, to all but these addresses and the host itself.',
+    use: "nft -f FILE. This closes the host's port, a container's published one and IPv6 too, to all but these addresses and the host itself.",
     // A separate table, replaced atomically whenever the file is loaded:
     // https://wiki.nftables.org/wiki-nftables/index.php/Atomic_rule_replacement
+    // Before any DNAT, after which packets for a container's published port would be forwarded past the hook `input`:
+    // https://wiki.nftables.org/wiki-nftables/index.php/Netfilter_hooks
     render: (rules, port) => {
       const elements = rules.map(({ address, comment }) => `      ${address} comment "${comment}",`);
       return commented(`table inet wallet-webhooks
@@ -80,9 +82,10 @@ table inet wallet-webhooks {
 ${elements.join('\n')}
     }
   }
-  chain input {
-    type filter hook input priority filter; policy accept;
+  chain prerouting {
+    type filter hook prerouting priority raw; policy accept;
     iif "lo" accept
+    fib daddr type != local accept
     tcp dport ${port} ip saddr @origins accept
     tcp dport ${port} drop
   }

@@ -22,6 +22,8 @@ export const urlRefusals = {
   scheme_not_https: 'The URL must begin with https://.',
   credentials_in_url: 'The URL must not carry credentials: deliveries are signed instead.',
   address_instead_of_name: 'The URL must have a public name, not an address.',
+  name_invalid:
+    'The name in the URL is invalid: it must not end with a dot, and each part must have 1 to 63 letters, digits, underscores or hyphens, with no hyphen at either end.',
   name_not_public: 'The name in the URL is not public.',
   port_not_allowed: 'The port in the URL must be 443, or one from 1024 up.',
 } as const;
@@ -58,21 +60,23 @@ export function readReceiverUrl(
   if (!secure && !local) return fail('scheme_not_https');
   if (username !== '' || password !== '') return fail('credentials_in_url');
   if (!local && (hostname.startsWith('[') || isIP(hostname) !== 0)) return fail('address_instead_of_name');
-  if (!local && !isPublicName(hostname)) return fail('name_not_public');
+  if (!local && !isPublic(hostname)) return fail('name_not_public');
+  if (!local && !isValidName(hostname)) return fail('name_invalid');
   if (!local && port !== 443 && port < 1024) return fail('port_not_allowed');
   return ok({ secure, hostname, port, path: `${url.pathname}${url.search}` });
 }
 
-/** At least two labels of letters, digits, hyphens and underscores; no final dot, which certificates do not support. */
-function isPublicName(hostname: string): boolean {
-  const labels = hostname.split('.');
-  return (
-    hostname.length <= 253 &&
-    labels.length >= 2 &&
-    labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) &&
-    !specialNames.includes(labels.at(-1) as string)
-  );
+/** At least two labels, the last one not special. */
+function isPublic(hostname: string): boolean {
+  const labels = hostname.replace(/\.$/, '').split('.');
+  return labels.length >= 2 && !specialNames.includes(labels.at(-1) as string);
 }
+
+/** Labels of letters, digits, hyphens and underscores; no final dot, which certificates do not support. */
+const isValidName = (hostname: string): boolean =>
+  hostname.length <= 253 &&
+  hostname.split('.').every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
+
 /**
  * `allowed` permits receivers at `http://127.0.0.1` and `http://localhost`. Only the local environment sets it; no
  * template contains it.

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { Seeded } from '../domain/operations';
-import { typedBeforeNpm } from '../domain/shell';
+import { takenByNpm } from '../domain/shell';
 import { provideAssembly } from './assembly/cache';
 import { banner } from './banner';
 import { removePostgres } from './postgres/postgres';
@@ -77,11 +77,9 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
     .configureOutput({ writeOut: (text) => print(text.trimEnd()), writeErr: (text) => note(text.trimEnd()) })
     .exitOverride();
   try {
-    const typed = typedBeforeNpm(args, program.options, variables);
-    if (typed !== undefined)
-      program.error(
-        `error: npm consumed the options of this command.\nPut -- before them: npm start -- ${typed}`,
-      );
+    const taken = takenByNpm(program.options, variables);
+    if (taken)
+      program.error(`error: npm took ${taken} as its own. Put -- before the options: npm start -- …`);
     program.parse(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

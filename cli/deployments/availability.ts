@@ -1,5 +1,5 @@
 import type { GetMetricDataOutput, MetricDataQuery } from '@aws-sdk/client-cloudwatch';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { objectiveMetrics, probesIn, standingOf } from '../../domain/objective';
 import { probeMinutes } from '../../domain/probe';
 import { askPages } from '../shell/aws';
@@ -44,11 +44,10 @@ Below zero, the objective is missed. From CloudWatch's metrics; permissions: doc
           `One runs every ${probeMinutes} minutes, and CloudWatch counts it within ten. If none does, see the rule and the log of ${target.output('ProbeFunctionName')}.`,
         );
     },
-  }).option(
-    '--since <time>',
-    `start: ISO 8601, or an age such as 7d, ${longestDays}d at most`,
-    startTime,
-    time('30d'),
+  }).addOption(
+    new Option('--since <time>', `start: ISO 8601, or an age such as 7d, ${longestDays}d at most`)
+      .argParser(startTime)
+      .default(time('30d'), '30d'),
   );
 }
 

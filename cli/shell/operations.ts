@@ -21,6 +21,9 @@ const remedies: Readonly<Record<string, readonly [advice: string, command: strin
   identity_not_found: ['Check the id and --environment, or create identities', 'local seed'],
   organization_not_found: ['Check the id and --environment, or create one', 'local seed'],
   organization_not_seeded: ['Create one', 'local seed'],
+  user_group_not_found: ['Check the id and --environment, or create one', 'local seed'],
+  event_not_found: ['See what its webhook was sent', 'deliveries --webhook wh-… --since 1h'],
+  url_of_this_environment: ['Name another receiver; to try this one', 'smoke'],
   webhook_not_found: ["List an organization's webhooks", 'webhook list --organization or-…'],
 };
 

@@ -54,6 +54,7 @@ export function register(program: Command, terminal: Terminal): void {
       const kind = kinds?.[0] ?? 'wallet.created';
       const send = `local send-event --organization ${organizationId} --kind ${kind} --data '{}'`;
       target.note(`To send it an event: ${target.paste(send)}`);
+      await warnOfSameUrl(target, added);
     },
   })
     .requiredOption('--url <url>', 'where to deliver events', receiverUrl)
@@ -102,6 +103,7 @@ the old one. A disabled webhook stays disabled.`,
       const change = { webhookId, url, kinds: allKinds ? null : kinds };
       const webhook = await runOperation(target, 'update-webhook', change);
       print(webhook, () => formatWebhook(webhook));
+      if (url !== undefined) await warnOfSameUrl(target, webhook);
     },
   })
     .option('--url <url>', 'its new URL', receiverUrl)
@@ -161,6 +163,17 @@ the old one. A disabled webhook stays disabled.`,
       print(await runOperation(target, 'remove-webhook', { webhookId }), () => `${webhookId} is removed.`);
     },
   });
+}
+
+/** An organization may have several webhooks of one URL, but seldom means to. */
+async function warnOfSameUrl(target: Target, { webhookId, organizationId, url }: Webhook): Promise<void> {
+  const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
+  const hrefOf = (text: string) => new URL(text).href;
+  const same = webhooks.filter((each) => each.webhookId !== webhookId && hrefOf(each.url) === hrefOf(url));
+  for (const other of same)
+    target.note(
+      `warning: ${other.webhookId} is registered with the same URL: an event that both receive arrives there twice, with different webhook-ids.`,
+    );
 }
 
 const testWebhook: Definition<{ readonly webhook: string }> = {

@@ -55,7 +55,8 @@ export function createConnections(settings: ConnectionSettings) {
   return {
     /** An idle connection to one of the addresses, the best one if all have failed. */
     takeIdle(host: Host, addresses: readonly string[]): Connection | undefined {
-      const { idle, failures } = stateOf(host);
+      const { idle, failures, isUnreliable } = stateOf(host);
+      if (isUnreliable) return undefined;
       const [best, failed] = rank(failures, addresses);
       const wanted = best.length > 0 ? best : failed.slice(0, 1);
       const connection = [...idle.keys()].findLast(({ address }) => wanted.includes(address));
@@ -136,7 +137,8 @@ export function createConnections(settings: ConnectionSettings) {
         resolve(result);
       };
       const abort = () => {
-        for (const address of trying.keys()) remember(state, address);
+        // The last one may have had little time.
+        for (const address of [...trying.keys()].slice(0, -1)) remember(state, address);
         finish(fail(signal.reason));
       };
       const tryNext = () => {
@@ -172,17 +174,23 @@ export function createConnections(settings: ConnectionSettings) {
   /** To the address itself, so that the name is not resolved again (DNS rebinding). */
   function connect({ hostname, port, secure }: Host, address: string): Socket {
     const target = { host: settings.route?.(address) ?? address, port };
-    // Created lazily: parsing the authorities takes milliseconds of a cold start.
+    const secured = () => ({
+      servername: hostname,
+      secureContext: authorities(),
+      ALPNProtocols: ['http/1.1'],
+    });
+    // A session is not resumed: it has no certificate to verify the name against.
+    const socket = secure ? connectTls({ ...target, ...secured() }) : createConnection(target);
+    return socket.setNoDelay().setTimeout(settings.idleTimeout ?? 4_000);
+  }
+
+  /** Created lazily: parsing them takes milliseconds of a cold start. */
+  function authorities(): SecureContext {
     secureContext ??= createSecureContext({
       ca: [...(settings.certificateAuthorities ?? rootCertificates)],
       minVersion: 'TLSv1.2',
     });
-    // A session is not resumed: it has no certificate to verify the name against.
-    const socket = secure
-      ? connectTls({ ...target, servername: hostname, secureContext, ALPNProtocols: ['http/1.1'] })
-      : createConnection(target);
-    socket.setTimeout(settings.idleTimeout ?? 4_000);
-    return socket.setNoDelay();
+    return secureContext;
   }
 }
 

@@ -17,13 +17,13 @@ export function createDependencies() {
 
 export type Dependencies = ReturnType<typeof createDependencies>;
 
-/** `GET /`: the same page for every visitor. */
+/** `GET /` and `HEAD /`: the same page for every visitor. */
 export const createHandler =
   ({ page, headers }: Dependencies) =>
-  async (_event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => ({
+  async ({ httpMethod }: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => ({
     statusCode: 200,
     headers: { 'Content-Type': 'text/html; charset=utf-8', ...headers },
-    body: page,
+    body: httpMethod === 'HEAD' ? '' : page,
   });
 
 export const handler = bind(createHandler, createDependencies);

@@ -93,7 +93,10 @@ function problemResponse(code: string, problem: Problem, requestId: string): API
     headers: {
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
-      ...(code in tokenDetails && { 'WWW-Authenticate': 'Bearer error="invalid_token"' }),
+      // RFC 9110 requires a challenge.
+      ...(status === 401 && {
+        'WWW-Authenticate': code in tokenDetails ? 'Bearer error="invalid_token"' : 'StandardWebhooks',
+      }),
       ...(status === 503 && { 'Retry-After': '5' }),
     },
     body: JSON.stringify({ type: `urn:wallet-infrastructure:problem:${code}`, ...problem, code, requestId }),

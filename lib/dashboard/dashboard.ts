@@ -74,9 +74,12 @@ export class Dashboard extends Construct {
       logRetention: environment.logRetentionDays,
     });
     const integration = new LambdaIntegration(serveDashboard, { allowTestInvoke: false });
-    const get = restApi.root.addMethod('GET', integration, { operationName: 'getDashboard' });
     acknowledge(restApi, 'page');
-    acknowledge(get, 'publicMethod');
+    for (const [method, operationName] of [
+      ['GET', 'getDashboard'],
+      ['HEAD', 'headDashboard'],
+    ] as const)
+      acknowledge(restApi.root.addMethod(method, integration, { operationName }), 'publicMethod');
     addGatewayResponses(restApi, { ...securityHeaders, ...deprecationHeaders(deprecation) });
     api.webAcl.protect(this, restApi.deploymentStage);
     // A stage with an access log needs the role that the API creates.

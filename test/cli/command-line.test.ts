@@ -6,9 +6,10 @@ import { inProject, walletCommand } from '../../cli/shell/paste';
 import { createTerminal, table } from '../../cli/shell/terminal';
 import { environments } from '../../lib/environments';
 import { version } from '../../package.json';
+import { sourcesIn } from '../architecture/sources';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
-import { runWallet, silent, writeOutputs } from '../support/wallet-command';
+import { runWallet, silent, walletCommands, writeOutputs } from '../support/wallet-command';
 import { groupId, identityId, refusal, useRegion, wallet, webhookId } from './region';
 
 const region = useRegion();
@@ -43,13 +44,30 @@ it('recognizes options that npm consumed', async () => {
   const variables = { npm_config_environment: other.name };
   const { exitCode, stderr } = await runWallet(['smoke'], { variables });
   expect(exitCode).toBe(2);
-  expect(stderr).toContain(`npm run -s wallet -- smoke --environment ${other.name}\nOr run: `);
+  expect(stderr).toBe(
+    'error: npm took --environment as its own. Run ./wallet smoke …, or npm run -s wallet -- smoke …\n',
+  );
+  expect((await runWallet(['origins', '--help'], { variables: { npm_config_yes: 'true' } })).exitCode).toBe(
+    0,
+  );
 });
 
 const caller = ['--caller', identityId];
 it.each([
   [['delete-group', '--grop', groupId, ...caller], "unknown option '--grop'\n(Did you mean --group?)"],
   [['delete-group', ...caller], "required option '--group <id>' not specified"],
+  [['delete-group', groupId, ...caller], `(Did you mean --group ${groupId}?)`],
+  [['audit', groupId], `(Did you mean --group ${groupId}?)`],
+  [['smoke', first.name], `(Did you mean --environment ${first.name}?)`],
+  [['webhook', 'show', webhookId], `(Did you mean --webhook ${webhookId}?)`],
+  [['move-origin', '2'], '(Did you mean --zone 2?)'],
+  [['audit', 'nonsense'], "unexpected argument 'nonsense'"],
+  [['delete-group', '--group', 'x', '--grop', groupId], "unknown option '--grop'"],
+  [['delete-group', '--group=x', '--grop', groupId], "unknown option '--grop'"],
+  [['delete-group', '--group', 'x', ...caller], "argument 'x' is invalid. Give an id such as ug-"],
+  [['--version', 'smoke', '--environment', first.name], '--version stands alone.'],
+  [['--help', 'delete-group', '--group', groupId, ...caller], '--help stands alone.'],
+  [['webhook', '--help', 'add', '--url', 'x'], '--help stands alone.'],
   [['--environment', first.name, 'smoke'], 'The command comes first, then its options.'],
   [['nonsense', '--help'], "unknown command 'nonsense'"],
   [['webhook', 'ad', '--webhook', webhookId], "unknown command 'ad'\n(Did you mean add?)"],
@@ -85,6 +103,35 @@ it('help prints the help of a command, with choices and defaults as a person wri
   expect(await wallet('webhook', 'help', 'add')).toEqual(printed);
   expect(printed.stdout).toMatch(new RegExp(`\\(default:\\s+${first.name}\\)`));
 });
+
+it.each(['', 'webhook', 'local', ...walletCommands.map(([path]) => path)])(
+  'the help of "%s" fits 80 columns, with defaults as a person writes them',
+  async (path) => {
+    const { exitCode, stdout } = await wallet(...path.split(' ').filter(Boolean), '--help');
+    expect([exitCode, stdout.split('\n').filter((line) => line.length > 80)]).toEqual([0, []]);
+    expect(stdout).not.toMatch(/default: \d{4}-\d\d-/);
+  },
+);
+
+it('help loses nothing without a reader', () => {
+  for (const [program, ...args] of [['wallet'], ['wallet', 'smoke'], ['guardrails'], ['local']]) {
+    const command = `set -o pipefail; node --require tsx/cjs bin/${program}.ts ${args.join(' ')} --help | head -n 1`;
+    expect(execFileSync('bash', ['-c', command], { encoding: 'utf8' })).toMatch(/^Usage: /);
+  }
+});
+
+/** Their messages have the next step. */
+const selfEvident =
+  /^(input_invalid|unknown_operation|too_many_webhooks|user_group_name_taken|organization_not_ephemeral|rotation_running)$/;
+const codes = sourcesIn('lambda/run-operation').flatMap(({ text }) => text.match(/(?<=code: ')\w+/g) ?? []);
+it.each([...new Set(codes)].filter((code) => !selfEvident.test(code)))(
+  '%s comes with the next step',
+  async (code) => {
+    region.answer({ 'list-delivery-attempts': () => refusal(code, 'None.') });
+    const { exitCode, stderr } = await wallet('deliveries', '--event', 'evt_1', '--outputs', region.outputs);
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^error: None\.\n.*: \S*wallet /)]);
+  },
+);
 
 it('printed commands select the environment, and work in every folder', () => {
   const projectRoot = resolve(__dirname, '../..');

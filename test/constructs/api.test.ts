@@ -39,6 +39,7 @@ describe('the API', () => {
       '{}/authorizers/{}',
       '{}/{}/DELETE/auth/user-groups/*',
       '{}/{}/GET/',
+      '{}/{}/HEAD/',
       '{}/{}/POST/webhook-origins/check/*',
     ]);
   });

@@ -25,7 +25,6 @@ const received = {
   'webhook-timestamp': `${timestamp}`,
   ...signed(signature),
 };
-const asLists = Object.fromEntries(Object.entries(received).map(([name, value]) => [name, [value]]));
 const lines = (headers?: Change['headers']) =>
   Object.entries({ ...received, ...headers })
     .map(([name, value]) => `${name}: ${value}`)
@@ -47,10 +46,6 @@ const notASecret = 'The secret is not “whsec_” followed by';
 it.each<[string, Change, string, string?]>([
   ['what the product sends', {}, 'valid', `Found in ${names.join(', ')}.`],
   ['only one signature header', { headers: onlyLast }, 'valid', 'Found in Svc-Signature.'],
-  ['JSON with lists of values', { text: JSON.stringify(asLists, null, 2) }, 'valid'],
-  ['what Node.js prints', { text: inspect(received, { breakLength: Infinity }) }, 'valid'],
-  ['what curl -v prints', { text: `> POST / HTTP/1.1\n${lines().replace(/^/gm, '> ')}\n>` }, 'valid'],
-  ['Windows line breaks', { text: lines().replaceAll('\n', '\r\n') }, 'valid'],
   ['the old secret after a rotation', { headers: rotated, secret: otherSecret }, 'valid'],
   ['an unknown version', { headers: signed(`v2,abc ${signature}`) }, 'valid', '“v2,abc” is ignored'],
   ['the earliest time', after(-300), 'valid'],
@@ -82,6 +77,76 @@ it.each<[string, Change, string, string?]>([
   );
 });
 
+const pairs = Object.entries({ ...received, ...rotated });
+const inLines = (form: (name: string, value: string) => string, separator = '\n') =>
+  pairs.map(([name, value]) => form(name, value)).join(separator);
+const cgi = (name: string) => `HTTP_${name.toUpperCase().replaceAll('-', '_')}`;
+const titled = (name: string) => name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+const har = pairs.map(([name, value]) => ({ name, value }));
+
+/** How tools and frameworks show headers. */
+const forms: Readonly<Record<string, string>> = {
+  lines: inLines((name, value) => `${name}: ${value}`),
+  'lines of Windows': inLines((name, value) => `${name}: ${value}`, '\r\n'),
+  'lines without a blank': inLines((name, value) => `${name}:${value}`),
+  'lines with tabs': inLines((name, value) => `${name}\t${value}`),
+  'aligned columns': inLines((name, value) => `${name.padEnd(30)}${value}`),
+  'curl -v': `> POST / HTTP/1.1\n${inLines((name, value) => `> ${name}: ${value}`)}\n>`,
+  "curl's options": `curl -X POST https://a.example/ \\\n${inLines((name, value) => `  -H '${name}: ${value}'`, ' \\\n')}`,
+  "curl's long options": inLines((name, value) => `--header "${name}: ${value}"`, ' '),
+  "a browser's two lines": inLines((name, value) => `${name}:\n${value}`),
+  "a browser's two lines without colons": inLines((name, value) => `${name}\n${value}`),
+  'a JSON object': JSON.stringify(Object.fromEntries(pairs)),
+  'an indented JSON object': JSON.stringify(Object.fromEntries(pairs), null, 2),
+  'JSON in a JSON string': JSON.stringify(JSON.stringify(Object.fromEntries(pairs))),
+  'a JSON object of lists': JSON.stringify(
+    Object.fromEntries(pairs.map(([name, value]) => [name, [value]])),
+    null,
+    2,
+  ),
+  'a flat JSON list of pairs': JSON.stringify(pairs.flat()),
+  'an indented flat list': JSON.stringify(pairs.flat(), null, 2),
+  'a JSON list of pairs': JSON.stringify(pairs),
+  'a HAR file': JSON.stringify(har),
+  'an indented HAR file': JSON.stringify(har, null, 2),
+  'an object of Node.js': inspect(Object.fromEntries(pairs)),
+  'an object of Node.js on a line': inspect(Object.fromEntries(pairs), { breakLength: Infinity }),
+  "Node.js's raw headers": inspect(pairs.flat()),
+  "Fetch's headers": inspect(new Headers(pairs)),
+  "Go's map": `map[${inLines((name, value) => `${titled(name)}:[${value}]`, ' ')}]`,
+  "Go's %#v": `http.Header{${inLines((name, value) => `"${titled(name)}":[]string{"${value}"}`, ', ')}}`,
+  "CGI's variables": inLines((name, value) => `${cgi(name)}=${value}`),
+  "Python's dict": `{${inLines((name, value) => `'${titled(name)}': '${value}'`, ', ')}}`,
+  "Django's META": `{${inLines((name, value) => `'${cgi(name)}': '${value}'`, ', ')}}`,
+  "Python's tuples": `[${inLines((name, value) => `('${name}', '${value}')`, ', ')}]`,
+  "ASGI's bytes": `[${inLines((name, value) => `(b'${name}', b'${value}')`, ', ')}]`,
+  "Ruby's hash": `{${inLines((name, value) => `"${cgi(name)}"=>"${value}"`, ', ')}}`,
+  "PHP's print_r": `Array\n(\n${inLines((name, value) => `    [${titled(name)}] => ${value}`)}\n)`,
+  "PHP's var_dump": inLines((name, value) => `  ["${name}"]=>\n  string(${value.length}) "${value}"`),
+  "PHP's var_export": `array (\n${inLines((name, value) => `  '${name}' => '${value}',`)}\n)`,
+  "Java's map": `{${inLines((name, value) => `${name}=${value}`, ', ')}}`,
+  "Java's map of lists": `{${inLines((name, value) => `${name}=[${value}]`, ', ')}}`,
+  "Spring's headers": `[${inLines((name, value) => `${name}:"${value}"`, ', ')}]`,
+  '.NET': inLines((name, value) => `[${name}, ${value}]`),
+  logfmt: inLines((name, value) => `${name}="${value}"`, ' '),
+  'logfmt without quotes': inLines((name, value) => `${name}=${value}`, ' '),
+  CSV: inLines((name, value) => `${name},${value}`),
+  'a table in Markdown': inLines((name, value) => `| \`${name}\` | \`${value}\` |`),
+  YAML: inLines((name, value) => `  ${name}: "${value}"`),
+  'beside a header with their names': `Vary: ${pairs.map(([name]) => name).join(', ')}\n${lines({ ...rotated })}`,
+};
+
+it.each(Object.entries(forms))('reads %s', async (_, text) => {
+  expect(await check({ text, secret: otherSecret })).toMatchObject({ verdict: 'valid' });
+});
+
+it('says of a form that it cannot read that it cannot, and not that the header is missing', async () => {
+  const { problems } = await check({ text: inLines((name, value) => `<td>${name}</td><td>${value}</td>`) });
+  expect(problems).toEqual([
+    ['headers', expect.stringMatching(/^webhook-id, webhook-timestamp, webhook-signature, .* not in a form/)],
+  ]);
+});
+
 it('names all missing fields at once', async () => {
   const { verdict, problems } = await verify({ headers: '', body: '', secret: '' }, names, now);
   expect(verdict).toBe('incomplete');
@@ -97,6 +162,18 @@ it('shows the id, timestamp and body that are signed, their signature and those 
 it.each([
   ['a line of wallet local receive', JSON.stringify({ date: '', verified: true, headers: received, body })],
   ['a whole request', `POST / HTTP/1.1\r\n${lines().replaceAll('\n', '\r\n')}\r\n\r\n${body}`],
+  [
+    'an event of API Gateway',
+    JSON.stringify({
+      headers: received,
+      body: btoa(unescape(encodeURIComponent(body))),
+      isBase64Encoded: true,
+    }),
+  ],
+  [
+    'a curl command',
+    `curl 'https://a.example/' \\\n  ${lines().replace(/^.*$/gm, "-H '$&' \\")} --data-raw '${body}'`,
+  ],
   ['headers in another order', `${lines().split('\n').reverse().join('\n')}\n\n${body}`],
 ])('divides %s into headers and body that verify', async (_, text) => {
   const [headers = '', divided] = splitDelivery(text) ?? [];

@@ -13,6 +13,13 @@ export const page = readFileSync(join(projectRoot, 'docs/receivers.md'), 'utf8')
 /** The one block of code under a heading. */
 export const snippet = (heading: string): string => codeUnder('docs/receivers.md', heading)[0] as string;
 
+/** The arguments of the guide's code for a framework, from its table. */
+export function argumentsIn(framework: string): { readonly body: string; readonly headers: string } {
+  const row = page.split('\n').find((line) => line.startsWith(`  | ${framework} |`)) ?? '';
+  const [, , body = '', headers = ''] = row.split(' | ').map((cell) => cell.split('`')[1]);
+  return { body, headers };
+}
+
 const [key, other] = [randomBytes(32), randomBytes(32)];
 export const secret = secretText(key);
 export const invalidSecrets = ['', 'whsec_', secret.slice(0, -4)];

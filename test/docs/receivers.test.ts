@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { transformSync } from 'esbuild';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
@@ -11,7 +11,16 @@ import { load } from '../support/documents';
 import { startHttpServer } from '../support/http-server';
 import { openApi } from '../support/openapi';
 import { temporaryFolder } from '../support/temporary-folder';
-import { body, deliveries, invalidSecrets, page, type Sent, secret, snippet } from './deliveries';
+import {
+  argumentsIn,
+  body,
+  deliveries,
+  invalidSecrets,
+  page,
+  type Sent,
+  secret,
+  snippet,
+} from './deliveries';
 
 type Headers = Readonly<Record<string, unknown>> | Iterable<[string, string]>;
 type Verify = (secret: string, headers: Headers, body: string | Uint8Array, now?: number) => boolean;
@@ -53,6 +62,56 @@ it.each([
   const found = deliveries.map(([name, , sent, text = body]) => [name, accepts(secret, sent, text)]);
   expect(found).toEqual(deliveries.map(([name, valid]) => [name, valid]));
 });
+
+/** The guide's arguments for a framework of JavaScript. */
+function readerFor(framework: string) {
+  const { body, headers } = argumentsIn(framework);
+  const AsyncFunction = (async () => undefined).constructor as FunctionConstructor;
+  const read = new AsyncFunction('buffer', 'request', 'event', `return [${body}, ${headers}]`);
+  return (given: { readonly request?: unknown; readonly event?: object }) =>
+    read(buffer, given.request, given.event) as Promise<[body: string, headers: Sent]>;
+}
+type Arguments = readonly [body: string, headers: Sent];
+
+/** A server of Node.js, and what its handler reads from a request. */
+async function throughNode(sent: Sent, text: string): Promise<Arguments> {
+  const read = readerFor('Node.js');
+  let found: Promise<Arguments> | undefined;
+  const server = await startHttpServer(async (request, response) => {
+    found = read({ request });
+    await found;
+    response.end();
+  });
+  await fetch(server.url, { method: 'POST', headers: sent, body: text }).finally(() => server.stop());
+  return found as Promise<Arguments>;
+}
+const throughLambda = (isBase64Encoded: boolean) => (headers: Sent, text: string) => {
+  const body = Buffer.from(text).toString(isBase64Encoded ? 'base64' : 'utf8');
+  return readerFor('Lambda behind API Gateway or a function URL')({
+    event: { headers, body, isBase64Encoded },
+  });
+};
+it.each<[string, (headers: Sent, text: string) => Promise<Arguments>]>([
+  ['Node.js', throughNode],
+  [
+    'a Fetch handler',
+    (headers, body) =>
+      readerFor('a Fetch handler')({
+        request: new Request('http://a.example', { method: 'POST', headers, body }),
+      }),
+  ],
+  ['Lambda, with a body in base64', throughLambda(true)],
+  ['Lambda, with a text', throughLambda(false)],
+])(
+  "in %s, the library and the TypeScript accept the product's deliveries with the guide's arguments",
+  async (_, through) => {
+    for (const [name, isValid, sent, text = body] of deliveries) {
+      const [raw, headers] = await through(sent, text);
+      const found = [verifyWithLibrary(secret, headers, raw), verify(secret, headers, raw)];
+      expect([name, ...found]).toEqual([name, isValid, isValid]);
+    }
+  },
+);
 
 it('the TypeScript throws for invalid secrets', () => {
   for (const invalid of invalidSecrets) expect(() => verify(invalid, {}, '')).toThrow('32 bytes');

@@ -46,9 +46,10 @@ table inet wallet-webhooks {
       203.0.113.9 comment "${reserve}",
     }
   }
-  chain input {
-    type filter hook input priority filter; policy accept;
+  chain prerouting {
+    type filter hook prerouting priority raw; policy accept;
     iif "lo" accept
+    fib daddr type != local accept
     tcp dport 8443 ip saddr @origins accept
     tcp dport 8443 drop
   }

@@ -54,7 +54,10 @@ const hostile: Readonly<Record<UrlRefusal, readonly (readonly [name: string, url
       'special names',
       'https://x.onion/ https://x.test/ https://x.alt/ https://x.invalid/ https://x.example/',
     ],
-    ['malformed labels', 'https://example..com/ https://example.com./ https://-a.com/ https://a-.com/'],
+  ],
+  name_invalid: [
+    ['malformed labels', 'https://example..com/ https://-a.com/ https://a-.com/ https://*.example.com/'],
+    ['a final dot', 'https://example.com./'],
     ['long ones', `https://${'a'.repeat(64)}.com/ https://${'abcdefg.'.repeat(31)}abc.de/`],
   ],
   port_not_allowed: [['privileged ports', 'https://example.com:0/ https://example.com:1023/']],

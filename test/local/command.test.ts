@@ -38,7 +38,11 @@ it.each([
   [['--nonsense'], {}, "error: unknown option '--nonsense'"],
   [['--state', '/proc/nowhere/state'], {}, 'Choose another state folder with --state DIR.'],
   [['--environment', 'mars'], {}, `argument 'mars' is invalid. Choose from ${first.name}, `],
-  [[first.name, '3000'], consumed, `npm start -- --environment ${first.name} --port-offset 3000`],
+  [
+    [first.name, '3000'],
+    consumed,
+    'npm took --environment and --port-offset as its own. Put -- before the options: npm start -- …',
+  ],
 ])('refuses %j with the variables %j', async (args, variables, message) => {
   const { exitCode, said } = await start(args, variables);
   expect(exitCode).toBe(2);

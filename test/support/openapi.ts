@@ -101,5 +101,5 @@ export const documentedProblems = (operation: Json): string[] =>
   Object.values(operation.responses).flatMap((response) => {
     const [, restriction] = resolve(response).content?.['application/problem+json']?.schema.allOf ?? [];
     const { status, code } = restriction?.properties ?? {};
-    return (code?.enum ?? []).map((name: string) => `${status.const} ${name}`);
+    return (code?.enum ?? []).map((name: string) => `${status.enum} ${name}`);
   });

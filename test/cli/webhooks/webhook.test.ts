@@ -14,6 +14,8 @@ const webhook = {
   ...{ webhookId, organizationId, url, kinds, enabled: true, disabledReason: null, disabledAt: null },
   ...{ secretVersion: 1, rotatedAt: null, createdAt: time },
 };
+/** The organization's only webhook. */
+const alone = { 'list-webhooks': () => result({ webhooks: [webhook] }) };
 const ofOrganization = ['--organization', organizationId];
 const ofWebhook = ['--webhook', webhookId];
 
@@ -23,9 +25,9 @@ it.each<[name: string, args: string[], operation: string, input: object, given: 
   ['enable', [], 'enable-webhook', { webhookId }, webhook],
   ['remove', [], 'remove-webhook', { webhookId }, { webhookId, organizationId }],
 ])('webhook %s %j calls one operation and prints its result', async (name, args, operation, input, given) => {
-  region.answer({ [operation]: () => result(given) });
+  region.answer({ [operation]: () => result(given), ...alone });
   expect(await region.json('webhook', name, ...ofWebhook, ...args)).toEqual(given);
-  expect(region.calls()).toEqual([{ operation, input }]);
+  expect(region.calls()[0]).toEqual({ operation, input });
   expect((await region.wallet('webhook', name, ...ofWebhook, ...args)).stdout).toMatch(webhookId);
 });
 
@@ -46,6 +48,26 @@ it.each([
   expect(stdout).toContain(line);
 });
 
+it.each(['add', 'update'])('webhook %s warns of another webhook with the same URL', async (name) => {
+  const other = {
+    ...webhook,
+    webhookId: 'wh-ddddd-eeeee-ffffffffffffffff',
+    url: 'https://HOOKS.customer.com:443/wallet',
+  };
+  const elsewhere = { ...other, url: `${url}/` };
+  const listing = (...others: object[]) => ({
+    'list-webhooks': () => result({ webhooks: [webhook, ...others] }),
+  });
+  const run = (others: ReturnType<typeof listing>) => {
+    region.answer({ [`${name}-webhook`]: () => result(webhook), ...others });
+    return region.wallet('webhook', name, ...(name === 'add' ? ofOrganization : ofWebhook), '--url', url);
+  };
+  const { exitCode, stderr } = await run(listing(other));
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain(`warning: ${other.webhookId} is registered with the same URL`);
+  expect((await run(listing(elsewhere))).stderr).not.toContain('warning');
+});
+
 it('webhook list prints a table, or a JSON array', async () => {
   region.answer({ 'list-webhooks': () => result({ webhooks: [webhook] }) });
   const list = ['webhook', 'list', ...ofOrganization];
@@ -59,10 +81,10 @@ it.each<[name: string, args: string[], operation: string, input: object, given: 
   ['secret', ofWebhook, 'describe-webhook', { webhookId }, { ...webhook, secretVersion: 2 }],
   ['rotate', [...ofWebhook, '--again'], 'rotate-webhook-secret', { webhookId, again: true }, rotated],
 ])('webhook %s %j prints the secret that signs', async (name, args, operation, input, given) => {
-  region.answer({ [operation]: () => result(given) });
+  region.answer({ [operation]: () => result(given), ...alone });
   const secret = await region.secret(given.secretVersion);
   expect(await region.json('webhook', name, ...args)).toMatchObject({ webhookId, secret });
-  expect(region.calls()).toEqual([{ operation, input }]);
+  expect(region.calls()[0]).toEqual({ operation, input });
   const printed = await region.wallet('webhook', name, ...args);
   expect(printed.stdout.split(/\s+/).at(-2)).toBe(secret);
   expect(printed.stderr).not.toContain(secret);

@@ -60,6 +60,7 @@ async function check(
     ...{ status, contentType: String(headers?.['Content-Type'] ?? ''), body: text },
   });
   expect(headers).toMatchObject({ ...responseHeaders, 'Cache-Control': 'no-store' });
+  expect(headers?.['WWW-Authenticate']).toBe(status === 401 ? 'StandardWebhooks' : undefined);
   expect(JSON.stringify(log.lines)).not.toMatch(/v1,|"data"/);
   return { answer: text ? `${status} ${JSON.parse(text).code}` : `${status}`, emitted };
 }

@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer as createTcpServer, type Server, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import tls, { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls';
 import type { AttemptReason } from '../../../domain/delivery';
 import {
@@ -137,6 +138,7 @@ const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult]
   ],
   ['continues, then sends an untidy head', say(continues + lines('HTTP/1.1 503 Busy', 'x')), answered(503)],
   ['sends one response more', say(bodyOf(2).repeat(2)), answered()],
+  ['sends a body longer than its length', say(`${bodyOf(2)}more`), answered()],
 ];
 
 describe.each(['new', 'reused'])('over a %s connection, a receiver that', (connection) => {
@@ -349,7 +351,7 @@ it('of several addresses, an attempt passes those that refuse at once, and one t
       secure.once('data', () => secure.end(bodyOf(2)));
     }),
   );
-  for (let number = 0; number < 20; number++) {
+  for (let number = 0; number < 10; number++) {
     const { send, tried } = several([first, second], first);
     expect(await send(port)).toEqual(answered());
     expect(await send(port)).toEqual(answered());
@@ -422,16 +424,13 @@ it.each([
 );
 
 it('a receiver that answers twice gets one wrong status at most: its connections are not used again', async () => {
-  let requests = 0;
   const port = await startTls((socket) => {
-    let own = 0;
+    let requests = 0;
     socket.on('data', () => {
       requests += 1;
-      own += 1;
-      const status = requests === 1 ? 200 : 500;
-      // On a connection's second request, the response that the first one had already.
-      if (own > 1) socket.write(bodyOf(2));
-      setTimeout(() => socket.write(bodyOf(2).replace('200', String(status))), own > 1 ? 50 : 0);
+      // On a connection's second request, a 200 that the first one has not had.
+      if (requests > 1) socket.write(bodyOf(2));
+      setTimeout(() => socket.write(bodyOf(2).replace('200', '202')), requests > 1 ? 50 : 0);
     });
   });
   const send = client();
@@ -439,9 +438,9 @@ it('a receiver that answers twice gets one wrong status at most: its connections
   for (let number = 0; number < 6; number++) {
     const result = await send(port);
     statuses.push(result.answered && result.status);
-    await new Promise((resolve) => setTimeout(resolve, number === 1 ? 100 : 0));
+    if (number === 1) await sleep(100);
   }
-  expect(statuses).toEqual([200, 200, 500, 500, 500, 500]);
+  expect(statuses).toEqual([202, 200, 202, 202, 202, 202]);
 });
 
 it('sends a request again whose reused connection answers 408, as a server does that closes an idle one', async () => {

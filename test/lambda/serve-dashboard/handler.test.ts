@@ -54,5 +54,9 @@ it('escapes every fact, in text and in attributes', () => {
 it('returns the page with the configured headers', async () => {
   const handle = createHandler({ page: '<p>', headers: { 'Cache-Control': 'no-store' } });
   const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' };
-  expect(await handle({} as APIGatewayProxyEvent)).toEqual({ statusCode: 200, headers, body: '<p>' });
+  for (const [httpMethod, body] of [
+    ['GET', '<p>'],
+    ['HEAD', ''],
+  ])
+    expect(await handle({ httpMethod } as APIGatewayProxyEvent)).toEqual({ statusCode: 200, headers, body });
 });

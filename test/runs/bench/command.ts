@@ -5,7 +5,7 @@ import { measureBurst } from './burst';
 import { measureColdStarts } from './cold';
 import { measureDeletion } from './delete';
 import { measureDelivery } from './deliver';
-import { type Figure, judge, type PartOptions } from './measure';
+import { type Figure, judge, missed, type PartOptions } from './measure';
 import { measurePurge } from './purge';
 import { measureStart } from './start';
 import { measureSynthesis } from './synth';
@@ -32,9 +32,12 @@ void longRun<{ effort: number }>(command, async ({ effort }, harness, [chosen]) 
     harness.progress(`${part}: started, load ${loadavg()[0]?.toFixed(1)}`);
     const directory = await temporaryFolder(harness.cleanup);
     const figures = (await parts[part]?.({ ...harness, effort, directory })) ?? [];
-    rows.push(...figures.map((figure) => judge(part, figure)));
+    rows.push(...figures.map((figure) => judge(part, figure, effort)));
     await harness.cleanup.run();
   }
   const machine = `${cpus().length} × ${cpus()[0]?.model}, ${type()} ${release()}, Node.js ${process.version}`;
-  return { report: `${machine}\n\n${formatTable(rows)}`, failed: false };
+  return {
+    report: `${machine}\n\n${formatTable(rows)}`,
+    failed: rows.some(({ goal }) => goal.endsWith(missed)),
+  };
 });

@@ -42,16 +42,20 @@ export async function interleave<Name extends string>(
   return samples;
 }
 
-/** The figure as a row of a table, with whether it misses its goal. */
-export function judge(part: string, { what, against, unit, value, baseline, goal }: Figure) {
+/** The figure as a row of a table, with whether it misses its goal: fewer samples than usual tell nothing. */
+export function judge(part: string, { what, against, unit, value, baseline, goal }: Figure, effort: number) {
   const ratio = median(value) / median(baseline);
-  const [bound, isMissed] = unit === '/s' ? ['at least', ratio < goal] : ['at most', ratio > goal];
+  const [bound, isMet] = unit === '/s' ? ['at least', ratio >= goal] : ['at most', ratio <= goal];
+  const verdict = effort < 1 ? 'not measured' : isMet ? 'met' : missed;
   const format = (samples: readonly number[]) => `${Number(median(samples).toPrecision(3))} ${unit}`;
   return {
     ...{ part, what, median: format(value), against, is: format(baseline), n: value.length },
-    ...{ ratio: ratio.toFixed(2), goal: `${bound} ${goal}, ${isMissed ? '**missed**' : 'met'}` },
+    ...{ ratio: ratio.toFixed(2), goal: `${bound} ${goal}, ${verdict}` },
   };
 }
+
+/** What a row says of a goal that the figure misses. */
+export const missed = '**missed**';
 
 /** The lower one for an even number of samples. */
 function median(samples: readonly number[]): number {
