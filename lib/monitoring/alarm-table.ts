@@ -60,7 +60,7 @@ export const alarmTable = (
   ...functionAlarms(watched),
   ...databaseAlarms(watched, logMetrics),
   ...backupAlarms(watched, backupEvents),
-  ...webhookAlarms(watched),
+  ...webhookAlarms(watched, logMetrics),
   ...originAlarms(watched),
 ];
 
@@ -403,7 +403,10 @@ export const deliveryMetric = (
  * A queue that has been empty and untouched for six hours reports nothing.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-monitoring-using-cloudwatch.html
  */
-function webhookAlarms({ environment, webhooks }: Watched): readonly AlarmRow[] {
+function webhookAlarms(
+  { environment, webhooks }: Watched,
+  { invalidMessages }: LogMetrics,
+): readonly AlarmRow[] {
   const { events, deliveries, retries } = webhooks;
   const oldest = (name: string, { queue }: Webhooks['events'], minutes: number): AlarmRow => ({
     name: `oldest-message-${name}`,
@@ -445,6 +448,15 @@ function webhookAlarms({ environment, webhooks }: Watched): readonly AlarmRow[] 
     oldest('retries', retries, 45),
     dead('events', events),
     dead('deliveries', deliveries),
+    {
+      name: 'invalid-messages',
+      runbookAnchor: 'dead-letters',
+      // Also while an older message keeps the alarm of its queue in ALARM.
+      description: 'A function put an invalid message on a dead-letter queue.',
+      metric: invalidMessages,
+      threshold: 1,
+      unit: 'messages',
+    },
   ];
 }
 

@@ -1,5 +1,5 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { type Metric, SearchExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { Metric, SearchExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import {
   FilterPattern,
   type IFilterPattern,
@@ -20,6 +20,8 @@ export interface LogMetricsProps {
   readonly authorizerLog: ILogGroup;
   /** Log of the function `purge-expired`. */
   readonly purgeLog: ILogGroup;
+  /** Logs of the functions that put invalid messages on a dead-letter queue, by the log code of each that they put there. */
+  readonly consumerLogs: Readonly<Record<string, ILogGroup>>;
   /** Logs of the functions of measured routes. */
   readonly routeLogs: { readonly [operation in FunctionOperation]?: ILogGroup };
 }
@@ -38,12 +40,14 @@ export class LogMetrics extends Construct {
    * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
    */
   readonly gatewayResponses: SearchExpression;
+  /** Messages that functions put on a dead-letter queue themselves; those that a redrive policy moves are not among them. */
+  readonly invalidMessages: Metric;
   /** Seconds since the oldest row expired that a run of the purge has left; 0 if it has left none. */
   readonly oldestExpired: Metric;
 
   constructor(scope: Construct, id: string, props: LogMetricsProps) {
     super(scope, id);
-    const { accessLog, authorizerLog, purgeLog, routeLogs } = props;
+    const { accessLog, authorizerLog, purgeLog, consumerLogs, routeLogs } = props;
     const metricNamespace = `WalletApi/${Stack.of(this).stackName}`;
     const count = (id: string, logGroup: ILogGroup, pattern: IFilterPattern, counter: Counter) =>
       new MetricFilter(this, id, { logGroup, filterPattern: pattern, metricNamespace, ...counter });
@@ -57,8 +61,9 @@ export class LogMetrics extends Construct {
     const refused = { metricName: 'Refusals', dimensions: { code: '$.code' } };
     const responded = { metricName: 'GatewayResponses', dimensions: { type: '$.errorType' } };
 
+    const hasCode = (logCode: string) => FilterPattern.stringValue('$.logCode', '=', logCode);
     const countRefusals = (id: string, log: ILogGroup, logCode: string) =>
-      count(`${id}Refusals`, log, FilterPattern.stringValue('$.logCode', '=', logCode), refused);
+      count(`${id}Refusals`, log, hasCode(logCode), refused);
     for (const [name, log] of Object.entries(routeLogs)) {
       const operation = name as FunctionOperation;
       countRefusals(routes[operation].log.title, log, logCodesOf(operation).refused);
@@ -71,6 +76,9 @@ export class LogMetrics extends Construct {
     this.gatewayResponses = search(responded);
     const isThrottled = FilterPattern.stringValue('$.status', '=', '429');
     this.throttled = count('Throttled', accessLog, isThrottled, { metricName: 'Throttled' }).metric(sum);
+    const invalid = { metricName: 'InvalidMessages' };
+    for (const [logCode, log] of Object.entries(consumerLogs)) count(logCode, log, hasCode(logCode), invalid);
+    this.invalidMessages = new Metric({ namespace: metricNamespace, ...invalid, ...sum });
     this.oldestExpired = count('OldestExpired', purgeLog, FilterPattern.exists('$.oldestExpiredSeconds'), {
       metricName: 'OldestExpiredSeconds',
       metricValue: '$.oldestExpiredSeconds',

@@ -39,6 +39,10 @@ export class Monitoring extends Construct {
       accessLog,
       authorizerLog: authorizeRequest.logGroup,
       purgeLog: props.webhooks.purgeExpired.logGroup,
+      consumerLogs: {
+        EVENT_REFUSED: props.webhooks.fanOutEvent.logGroup,
+        WEBHOOK_DELIVERY_REFUSED: props.webhooks.deliverWebhook.logGroup,
+      },
       routeLogs: Object.fromEntries(
         functionRoutes
           .filter(([, { isMeasured }]) => isMeasured)

@@ -117,6 +117,7 @@ const promised: Readonly<Record<string, readonly string[]>> = {
   'oldest-message-retries': oldest('WebhookRetryQueue', 45),
   'dead-letters-events': dead('WebhookEventsDeadLetterQueue'),
   'dead-letters-deliveries': dead('WebhookDeliveryDeadLetterQueue'),
+  'invalid-messages': [`WalletApi/${stackId} InvalidMessages {} Sum of 5 min >= 1, 1 of 1`],
   'egress-drops': [
     `IF(dropped >= 10, 100 * dropped / (outward + inward), 0) > 0.01, 3 of 3, ${attached}`,
     `dropped: ${gateway('PacketsDropCount')}`,
@@ -241,6 +242,8 @@ it('metrics from logs count lines that are written, by a fixed set of values', (
     `AuthorizeRequestLog { $.logCode = "${logCodes.requestRefused}" } Refusals code=$.code`,
     'ApiAccessLog { $.status != "2*" && $.errorType != "-" } GatewayResponses type=$.errorType',
     'ApiAccessLog { $.status = "429" } Throttled',
+    `WebhooksFanOutEventLog { $.logCode = "${logCodes.eventRefused}" } InvalidMessages`,
+    `WebhooksDeliverWebhookLog { $.logCode = "${logCodes.webhookDeliveryRefused}" } InvalidMessages`,
     'WebhooksPurgeExpiredLog { $.oldestExpiredSeconds = "*" } OldestExpiredSeconds',
   ]);
 });

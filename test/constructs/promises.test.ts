@@ -161,11 +161,13 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
     'SQS::Queue WebhookDeliveryQueue': sourceQueue('WebhookDeliveryDeadLetterQueue', 75),
     'SQS::Queue WebhookRetryQueue': sourceQueue('WebhookDeliveryDeadLetterQueue', 75),
   },
-  'docs/reference.md: **Fan-out concurrency** | 10 ×': {
+  'docs/reference.md: **Fan-out** | 10 ×': {
     'Lambda::EventSourceMapping WebhooksFanOutEvent': consumer(10),
   },
-  'docs/reference.md: each lane | 20 invocations': {
+  'docs/reference.md: **Delivery queue** | 20 invocations': {
     'Lambda::EventSourceMapping WebhooksDeliverWebhookSource': consumer(20),
+  },
+  'docs/reference.md: slow and failing webhooks | 20 invocations': {
     'Lambda::EventSourceMapping WebhooksDeliverWebhookRetry': consumer(20),
   },
   'docs/decisions/webhook-delivery.md': {
