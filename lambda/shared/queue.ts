@@ -43,17 +43,24 @@ const maxBatchBytes = 256 * 1024;
 /** The longest `DelaySeconds`. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html */
 export const maxDelaySeconds = 900;
 
-/** Creates queues by URL. They share a client, which is created on first use. */
-export function createQueues(createClient = () => new SQSClient({})): (url: string) => Queue {
+/**
+ * Creates queues by URL. They share a client, which is created on first use.
+ *
+ * @param timeout aborts a request that takes longer than `deadline`
+ */
+export function createQueues(
+  createClient = () => new SQSClient({}),
+  timeout = () => AbortSignal.timeout(deadline),
+): (url: string) => Queue {
   let client: SQSClient | undefined;
-  return (url) =>
-    createQueue(url, () => {
-      client ??= createClient();
-      return client;
-    });
+  const sqs = () => {
+    client ??= createClient();
+    return client;
+  };
+  return (url) => createQueue(url, sqs, timeout);
 }
 
-function createQueue(url: string, sqs: () => SQSClient): Queue {
+function createQueue(url: string, sqs: () => SQSClient, timeout: () => AbortSignal): Queue {
   const request = async (work: () => Promise<void>): Promise<Result<null, QueueUnavailable>> => {
     try {
       await work();
@@ -67,7 +74,7 @@ function createQueue(url: string, sqs: () => SQSClient): Queue {
     request(async () => {
       for (const Entries of batches(messages.map(toEntry))) {
         const { Failed } = await sqs().send(new SendMessageBatchCommand({ QueueUrl: url, Entries }), {
-          abortSignal: AbortSignal.timeout(deadline),
+          abortSignal: timeout(),
         });
         if (Failed?.length) throw Object.assign(new Error(), { name: Failed[0]?.Code ?? 'unknown' });
       }
@@ -88,7 +95,7 @@ function createQueue(url: string, sqs: () => SQSClient): Queue {
             ReceiptHandle,
             VisibilityTimeout: Math.ceil(seconds),
           }),
-          { abortSignal: AbortSignal.timeout(deadline) },
+          { abortSignal: timeout() },
         );
       }),
   };

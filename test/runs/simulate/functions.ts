@@ -1,0 +1,208 @@
+import type { Metrics } from '@aws-lambda-powertools/metrics';
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { parseDelivery, retrySchedule } from '../../../domain/delivery';
+import { fail, ok, type Result } from '../../../domain/result';
+import type { DatabaseUnavailable } from '../../../lambda/database/database';
+import type { Receivers } from '../../../lambda/deliver-webhook/deliver-webhook';
+import { createHandler as createDelivering } from '../../../lambda/deliver-webhook/handler';
+import { createHandler as createFanningOut } from '../../../lambda/fan-out-event/handler';
+import { coalesce } from '../../../lambda/shared/coalesce';
+import { createQueues } from '../../../lambda/shared/queue';
+import type { Clock } from './clock';
+import type { SimulatedDatabase } from './database';
+import type { Faults } from './faults';
+import type { Invariants, Planned } from './invariants';
+import { createReceivers, type ReceiverKind, type Request } from './receivers';
+import { createClient, type SimulatedQueue } from './sqs';
+
+/** What functions use of the world. */
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly random: (text: string) => number;
+  readonly faults: Faults;
+  readonly database: SimulatedDatabase;
+  readonly invariants: Invariants;
+  readonly queues: Readonly<Record<'events' | 'deliveries' | 'retries' | 'letters', SimulatedQueue>>;
+  kindOf(webhookId: string): ReceiverKind;
+  /** Whether an outage of ours is under way. */
+  isDown(service: 'database' | 'keys'): boolean;
+  tell(subject: string, line: string): void;
+}
+
+const never = new Promise<never>(() => undefined);
+const noSignal = new AbortController().signal;
+const secret = ok(new Uint8Array(32));
+
+/** An instance of a function: the real handler over ports of the world, until it is killed at one of their calls. */
+abstract class Instance {
+  isDead = false;
+  die = (): void => undefined;
+  readonly killed = new Promise<'killed'>((resolve) => {
+    this.die = () => {
+      this.isDead = true;
+      resolve('killed');
+    };
+  });
+  abstract handle(event: SQSEvent): Promise<SQSBatchResponse>;
+
+  constructor(protected readonly world: Surroundings) {}
+
+  /** Calls a port. */
+  protected async call<T>(place: string, subjects: readonly string[], work: () => Promise<T>): Promise<T> {
+    const { clock, faults } = this.world;
+    const dies = (when: string) => {
+      clock.touch();
+      if (!this.isDead && faults.happen('killed', `${when} ${place}`, subjects)) this.die();
+      return this.isDead;
+    };
+    if (dies('before')) return never;
+    const value = await work();
+    return dies('after') ? never : value;
+  }
+
+  /** Calls the database for several items at once. */
+  protected query<T>(
+    place: string,
+    subjects: readonly string[],
+    work: () => readonly T[],
+  ): Promise<Result<T, DatabaseUnavailable>[]> {
+    const { clock, faults, isDown } = this.world;
+    const lost = subjects.map(() => fail({ kind: 'database_unavailable', reason: 'timeout' } as const));
+    return this.call(place, subjects, async () => {
+      await clock.wait(3);
+      if (isDown('database') || faults.happen('database refused', place, subjects)) return lost;
+      const values = work().map(ok);
+      if (!faults.happen('database answer lost', place, subjects)) return values;
+      await clock.wait(7_000);
+      return lost;
+    });
+  }
+
+  protected async queryOne<T>(place: string, subject: string, work: () => T) {
+    const [value] = await this.query(place, [subject], () => [work()]);
+    return value as Result<T, DatabaseUnavailable>;
+  }
+
+  /** What both functions depend on. */
+  protected common() {
+    const { clock, random, queues, tell } = this.world;
+    const call = this.call.bind(this) as typeof this.call;
+    const client = createClient(Object.values(queues), call);
+    const queue = createQueues(
+      () => client,
+      () => noSignal,
+    );
+    let draws = 0;
+    return {
+      queue,
+      lanes: { first: queue(queues.deliveries.url), second: queue(queues.retries.url) },
+      events: queue(queues.events.url),
+      deadLetters: queue(queues.letters.url),
+      log: {
+        info: () => undefined,
+        warn: () => undefined,
+        error: (message: unknown, ...extra: unknown[]) => tell('log', `${message} ${JSON.stringify(extra)}`),
+      },
+      random: () => random(`${this.constructor.name} ${clock.now} ${++draws}`),
+    };
+  }
+}
+
+export class FanOutEvent extends Instance {
+  readonly handle = (() => {
+    const { lanes, queue: _, ...common } = this.common();
+    const { database } = this.world;
+    const subscriptions = {
+      findSubscribers: coalesce((accepted: readonly Parameters<SimulatedDatabase['findSubscribers']>[0][]) =>
+        this.query(
+          'find subscribers',
+          accepted.map(({ event }) => event.id),
+          () => accepted.map((each) => database.findSubscribers(each)),
+        ),
+      ),
+      findStoredEvent: (redelivery: Parameters<SimulatedDatabase['findStoredEvent']>[0]) =>
+        this.queryOne('find event', redelivery.eventId, () => database.findStoredEvent(redelivery)),
+      findDisabling: (id: string) => this.queryOne('find disabling', id, () => database.findDisabling(id)),
+    };
+    return createFanningOut({ ...common, ports: { subscriptions, lanes } });
+  })();
+}
+
+export class DeliverWebhook extends Instance {
+  /** Messages of the batch that have made no request yet. */
+  private planned: Planned[] = [];
+  /** Requests of the batch to which the answer was 410. */
+  readonly gone: Request[] = [];
+  private readonly delivering = (() => {
+    const { queue: _, lanes, deadLetters, ...common } = this.common();
+    const { clock, database, queues } = this.world;
+    const metrics = { addMetric: () => undefined, hasStoredMetrics: () => false } as unknown as Metrics;
+    const webhooks = {
+      find: coalesce((ids: readonly string[]) =>
+        this.query('find', ids, () => ids.map((id) => database.find(id))),
+      ),
+      record: coalesce((rows: readonly Parameters<SimulatedDatabase['record']>[0][number][]) =>
+        this.query(
+          'record',
+          rows.map(({ deliveryId }) => deliveryId),
+          () => database.record(rows),
+        ),
+      ),
+      disable: (id: string, url: string, reason: string) =>
+        this.queryOne('disable', id, () => database.disable(id, url, reason)),
+    };
+    const ports = { ...common, webhooks, secrets: this.secrets, receivers: this.receivers, metrics };
+    return createDelivering({
+      ports: { ...ports, now: () => clock.now, schedule: retrySchedule },
+      lanes,
+      secondLaneUrl: queues.retries.url,
+      deadLetters,
+      metrics,
+    });
+  })();
+
+  handle(event: SQSEvent): Promise<SQSBatchResponse> {
+    this.gone.length = 0;
+    this.planned = event.Records.flatMap(({ body }) => {
+      const delivery = parseDelivery(body);
+      return delivery.ok ? [{ attempt: 1, ...delivery.value }] : [];
+    });
+    return this.delivering(event);
+  }
+
+  private get secrets() {
+    const { faults, isDown } = this.world;
+    return {
+      secret: (webhookId: string) =>
+        this.call('derive secret', [webhookId], async () =>
+          isDown('keys') || faults.happen('key refused', 'derive secret', [webhookId])
+            ? fail({ kind: 'secret_unavailable', reason: 'timeout' } as const)
+            : secret,
+        ),
+    };
+  }
+
+  private get receivers(): Receivers {
+    const { clock, random, kindOf, invariants, tell } = this.world;
+    const network = createReceivers(clock, random, kindOf);
+    return {
+      post: (request) => {
+        const deliveryId = request.headers['webhook-id'] ?? '';
+        const planned = this.planned.find((each) => each.deliveryId === deliveryId);
+        if (!planned) throw new Error(`A request without a message: ${deliveryId}`);
+        this.planned.splice(this.planned.indexOf(planned), 1);
+        return this.call('request', [deliveryId], async () => {
+          const { made, result } = network.send(request);
+          tell(deliveryId, `request, attempt ${planned.attempt}`);
+          invariants.request(planned, made);
+          const answer = await result;
+          if (this.isDead) return answer;
+          tell(deliveryId, `answer ${answer.answered ? answer.status : answer.reason}`);
+          invariants.answered(planned, made, answer);
+          if (answer.answered && answer.status === 410) this.gone.push(made);
+          return answer;
+        });
+      },
+    };
+  }
+}

@@ -1,0 +1,175 @@
+import { type Delivery, parseDelivery, retrySchedule } from '../../../domain/delivery';
+import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
+import type { Clock } from './clock';
+import type { SimulatedDatabase } from './database';
+import type { Request } from './receivers';
+
+const hours = 3_600_000;
+
+/** A message of which a request is made. */
+export type Planned = Pick<Delivery, 'deliveryId' | 'eventId'> & { readonly attempt: number };
+
+interface Previous {
+  readonly attempt: number;
+  /** The earliest time of the next request. */
+  readonly next: number;
+  /** Milliseconds that the receiver asked for. */
+  readonly asked: number;
+  readonly slow: boolean;
+}
+
+export interface Violation {
+  /** Empty if it is about none. */
+  readonly eventId: string;
+  readonly text: string;
+}
+
+/** What is known of one delivery. */
+interface Story {
+  readonly eventId: string;
+  requests: number;
+  slow: number;
+  faults: number;
+  /** Highest number of a request at the last fault. */
+  numberAtFault: number;
+  highest: number;
+  busyUntil: number;
+  firstAt: number;
+  readonly series: Map<string, { live: number; isOver: boolean; readonly numbers: Set<number> }>;
+  previous?: Previous;
+}
+
+/**
+ * What docs/receivers.md promises, checked at each step. A delivery that met faults may have one request more after one, and
+ * two for each of several; without any it has exactly what the guide says.
+ */
+export class Invariants {
+  readonly violations: Violation[] = [];
+  private readonly stories = new Map<string, Story>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly database: SimulatedDatabase,
+    /** Whether our own services were down at some time. */
+    private readonly hasOutages: boolean,
+  ) {}
+
+  counts(): { readonly deliveries: number; readonly requests: number } {
+    const stories = [...this.stories.values()];
+    return { deliveries: stories.length, requests: stories.reduce((sum, { requests }) => sum + requests, 0) };
+  }
+
+  private story({ deliveryId, eventId }: Pick<Delivery, 'deliveryId' | 'eventId'>): Story {
+    const known = this.stories.get(deliveryId);
+    if (known) return known;
+    const story: Story = {
+      eventId,
+      ...{ requests: 0, slow: 0, faults: 0, numberAtFault: 0, highest: 0, busyUntil: 0, firstAt: 0 },
+      series: new Map(),
+    };
+    this.stories.set(deliveryId, story);
+    return story;
+  }
+
+  private chain(story: Story, _planned: Planned) {
+    const series = '';
+    const known = story.series.get(series) ?? { live: 0, isOver: false, numbers: new Set<number>() };
+    story.series.set(series, known);
+    return known;
+  }
+
+  violated(deliveryId: string, promise: string): void {
+    const time = new Date(this.clock.now).toISOString();
+    const eventId = this.stories.get(deliveryId)?.eventId ?? '';
+    this.violations.push({ eventId, text: `${time} ${deliveryId} ${promise}` });
+  }
+
+  fault(deliveryId: string): void {
+    const story = this.stories.get(deliveryId);
+    if (!story) return;
+    story.faults++;
+    story.numberAtFault = story.highest;
+  }
+
+  /** A message of a delivery queue was added, or has gone for good. */
+  count(body: string, change: 1 | -1): void {
+    const delivery = parseDelivery(body);
+    if (!delivery.ok) return;
+    const { deliveryId, webhookId } = delivery.value;
+    const chain = this.chain(this.story(delivery.value), { attempt: 1, ...delivery.value });
+    chain.live += change;
+    const webhook = this.database.webhooks.get(webhookId);
+    if (chain.live > 0 || chain.isOver || !webhook?.enabled) return;
+    this.violated(deliveryId, 'lost: not delivered, given up, stopped or waiting');
+  }
+
+  request(planned: Planned, request: Request): void {
+    const { deliveryId, beganAt, busyUntil } = request;
+    const story = this.story(planned);
+    const { attempt } = planned;
+    const number = attempt + story.slow;
+    const chain = this.chain(story, planned);
+    if (story.requests++ === 0) story.firstAt = beganAt;
+    const isFaultless = story.faults === 0 && story.series.size === 1;
+    const { previous } = story;
+
+    if (isFaultless && beganAt < story.busyUntil) this.violated(deliveryId, 'twice at once at its receiver');
+    if (isFaultless && previous) {
+      if (beganAt < previous.next) this.violated(deliveryId, 'earlier than the schedule or Retry-After');
+      const since = retrySchedule[previous.attempt - 1] ?? 0;
+      const isNext = attempt === previous.attempt + (previous.slow ? 0 : 1);
+      if (!isNext && (retrySchedule[attempt - 2] ?? 0) - since >= previous.asked)
+        this.violated(
+          deliveryId,
+          `attempt ${attempt} after ${previous.attempt}: one was used up without a request`,
+        );
+    }
+    if (isFaultless && !this.hasOutages && beganAt > story.firstAt + 72 * hours)
+      this.violated(deliveryId, 'later than 72 h');
+    const extra = story.faults < 2 ? story.faults : 2 * story.faults;
+    const most = retrySchedule.length * story.series.size + story.slow + extra;
+    if (story.requests > most) this.violated(deliveryId, `request ${story.requests} of at most ${most}`);
+    if (chain.numbers.has(number) && number > story.numberAtFault + 2)
+      this.violated(deliveryId, `number ${number} twice: two chains, two attempts after the last fault`);
+    chain.numbers.add(number);
+    story.highest = Math.max(story.highest, number);
+    story.busyUntil = Math.max(story.busyUntil, busyUntil);
+  }
+
+  /** The receiver's answer reached the function. */
+  answered(planned: Planned, { beganAt }: Request, result: AttemptResult): void {
+    const story = this.story(planned);
+    const slow = !result.answered && result.reason === 'slow';
+    const status = result.answered ? result.status : 0;
+    const { attempt } = planned;
+    if (slow) story.slow++;
+    else if (attempt >= retrySchedule.length || (status >= 200 && status < 300) || status === 410)
+      this.chain(story, planned).isOver = true;
+    const { now } = this.clock;
+    const at = retrySchedule[attempt - 1] ?? 0;
+    const after = retrySchedule[attempt] ?? at;
+    const last = retrySchedule.at(-1) ?? 0;
+    const asked = result.answered ? Math.min(readAsked(result.retryAfter, now), last - at) : 0;
+    const next = slow ? beganAt + 15_000 : now + Math.max(0.8 * (after - at), asked);
+    story.previous = { attempt, asked, slow, next: Math.floor(next) };
+  }
+
+  /** A batch was handled in which a receiver answered 410. */
+  afterGone({ deliveryId, webhookId }: Request): void {
+    if (this.database.webhooks.get(webhookId)?.enabled)
+      this.violated(deliveryId, 'a 410 did not disable its webhook');
+  }
+
+  /** The fan-out is done with an event. */
+  fannedOut(deliveryIds: readonly string[]): void {
+    for (const deliveryId of deliveryIds)
+      if (!this.stories.has(deliveryId))
+        this.violated(deliveryId, 'lost: its event is done, without a delivery');
+  }
+}
+
+const readAsked = (text: string | undefined, now: number) =>
+  Math.min(
+    6 * hours,
+    text === undefined ? 0 : /^\d+$/.test(text) ? Number(text) * 1_000 : Math.max(0, Date.parse(text) - now),
+  );

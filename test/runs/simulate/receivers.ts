@@ -1,0 +1,71 @@
+import type { WebhookRequest } from '../../../lambda/deliver-webhook/deliver-webhook';
+import { type AttemptResult, responseTimeout } from '../../../lambda/deliver-webhook/retry-schedule';
+import type { Clock } from './clock';
+
+/** How a receiver answers a request: after a time in milliseconds, or never. */
+interface Answer {
+  readonly after: number;
+  readonly status?: number;
+  readonly retryAfter?: string;
+}
+
+/** The receivers of a world. `random` is from 0 to 1, `now` is in milliseconds since 1970. */
+export const receiverKinds = {
+  fast: (random) => ({ after: 20 + 180 * random, status: 204 }),
+  '3 s': () => ({ after: 3_000, status: 200 }),
+  '14 s': () => ({ after: 14_000, status: 200 }),
+  hangs: () => ({ after: Number.POSITIVE_INFINITY }),
+  closes: () => ({ after: 10 }),
+  400: () => ({ after: 50, status: 400 }),
+  503: () => ({ after: 50, status: 503 }),
+  410: () => ({ after: 50, status: 410 }),
+  '429 with seconds': (random) => ({
+    after: 50,
+    status: 429,
+    retryAfter: String(Math.round(5_000 * random)),
+  }),
+  '503 with a date': (random, now) => {
+    return { after: 50, status: 503, retryAfter: new Date(now + 30_000_000 * random).toUTCString() };
+  },
+  /** Up in some of the hours. */
+  flaps: (random, now) => {
+    const hour = Math.floor(now / 3_600_000);
+    return hour % 3 === 0 ? { after: 100, status: 204 } : { after: 100 + 900 * random, status: 502 };
+  },
+} as const satisfies Record<string, (random: number, now: number) => Answer>;
+
+export type ReceiverKind = keyof typeof receiverKinds;
+
+/** One request at its receiver. */
+export interface Request {
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  readonly beganAt: number;
+  /** When the receiver is done with it, if it answers within the promised time. */
+  readonly busyUntil: number;
+}
+
+/** Receivers on a simulated network: what a request is for its receiver, and what comes back. */
+export function createReceivers(
+  clock: Clock,
+  random: (text: string) => number,
+  kindOf: (webhookId: string) => ReceiverKind,
+) {
+  const receive = async ({ after, status, retryAfter }: Answer, limit?: number): Promise<AttemptResult> => {
+    const allowed = limit ?? responseTimeout;
+    await clock.wait(Math.min(after, allowed));
+    if (after > allowed) return { answered: false, reason: limit === undefined ? 'timeout' : 'slow' };
+    if (status === undefined) return { answered: false, reason: 'connection_closed' };
+    return { answered: true, status, ...(retryAfter && { retryAfter }) };
+  };
+  return {
+    send({ webhookId, headers, limit }: WebhookRequest) {
+      const deliveryId = headers['webhook-id'] ?? '';
+      const kind: (random: number, now: number) => Answer = receiverKinds[kindOf(webhookId)];
+      const answer = kind(random(`answer to ${deliveryId} at ${clock.now}`), clock.now);
+      const beganAt = clock.now;
+      const busyUntil = answer.after < responseTimeout ? beganAt + answer.after : beganAt;
+      return { made: { deliveryId, webhookId, beganAt, busyUntil }, result: receive(answer, limit) };
+    },
+  };
+}

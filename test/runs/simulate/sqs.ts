@@ -1,0 +1,182 @@
+import {
+  ChangeMessageVisibilityCommand,
+  SendMessageBatchCommand,
+  type SendMessageBatchRequestEntry,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { SQSRecord } from 'aws-lambda';
+import type { Clock } from './clock';
+import type { Faults } from './faults';
+
+/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html */
+const retention = 14 * 86_400_000;
+
+/** The delivery or event of a message, for the names of faults. */
+export const subjectOf = (body: string): string =>
+  /"(?:deliveryId|id|eventId)":"([^"]+)"/.exec(body)?.[1] ?? '';
+
+interface Message {
+  readonly id: string;
+  readonly body: string;
+  readonly sentAt: number;
+  receives: number;
+  /** Of the last receive: an earlier one's receipt changes nothing. */
+  receipt: string;
+  visibleAt: number;
+  gone: boolean;
+}
+
+export interface QueueSettings {
+  readonly name: string;
+  /** Seconds. */
+  readonly visibilityTimeout: number;
+  readonly maxReceives: number;
+  readonly deadLetters: string[];
+  /** Called when messages may be received. */
+  readonly wake: () => void;
+  /** A message was added, or has gone for good. */
+  readonly count: (body: string, change: 1 | -1) => void;
+}
+
+/** One queue of SQS: at least once, delays, visibility, receive counts, dead letters and retention. */
+export class SimulatedQueue {
+  readonly url: string;
+  readonly arn: string;
+  readonly visible: Message[] = [];
+  private readonly inFlight = new Map<string, Message>();
+  private sent = 0;
+  /** Messages that have not gone for good. */
+  size = 0;
+
+  constructor(
+    readonly settings: QueueSettings,
+    private readonly clock: Clock,
+    private readonly faults: Faults,
+  ) {
+    this.url = `https://sqs.example/000000000000/${settings.name}`;
+    this.arn = `arn:aws:sqs:eu-central-1:000000000000:${settings.name}`;
+  }
+
+  add(body: string, delaySeconds = 0): void {
+    const id = `${this.settings.name}-${++this.sent}`;
+    this.put({ id, body, sentAt: this.clock.now, receives: 0 }, delaySeconds * 1_000);
+  }
+
+  private put(message: Pick<Message, 'id' | 'body' | 'sentAt' | 'receives'>, delay: number): void {
+    const stored = { ...message, receipt: '', visibleAt: 0, gone: false };
+    this.size++;
+    this.settings.count(stored.body, 1);
+    this.show(stored, delay);
+  }
+
+  private show(message: Message, delay: number): void {
+    const visibleAt = this.clock.now + Math.ceil(delay);
+    message.visibleAt = visibleAt;
+    this.clock.after(delay, () => {
+      if (message.gone || message.visibleAt !== visibleAt) return;
+      message.visibleAt = 0;
+      this.visible.push(message);
+      this.settings.wake();
+    });
+  }
+
+  /** Receives at most `max` messages, as Lambda passes them to a function. */
+  receive(max: number): SQSRecord[] {
+    const records: SQSRecord[] = [];
+    for (const message of this.visible.splice(0, max)) {
+      if (this.clock.now > message.sentAt + retention) this.remove(message);
+      else if (++message.receives > this.settings.maxReceives) {
+        this.remove(message);
+        this.settings.deadLetters.push(message.body);
+      } else {
+        message.receipt = `${message.id}/${message.receives}`;
+        this.inFlight.set(message.receipt, message);
+        const visibility = this.settings.visibilityTimeout * 1_000;
+        this.show(message, visibility);
+        const subjects = [subjectOf(message.body)];
+        if (this.faults.happen('received twice', this.settings.name, subjects))
+          this.put(message, visibility * ((message.receives * 0.37) % 1));
+        records.push(this.recordOf(message));
+      }
+    }
+    return records;
+  }
+
+  private recordOf({ id, body, receipt, receives, sentAt }: Message): SQSRecord {
+    return {
+      messageId: id,
+      receiptHandle: receipt,
+      body,
+      attributes: {
+        ApproximateReceiveCount: String(receives),
+        SentTimestamp: String(sentAt),
+        SenderId: '',
+        ApproximateFirstReceiveTimestamp: String(sentAt),
+      },
+      messageAttributes: {},
+      md5OfBody: '',
+      eventSource: 'aws:sqs',
+      eventSourceARN: this.arn,
+      awsRegion: 'eu-central-1',
+    };
+  }
+
+  /** Lambda deletes a message that its function has handled. */
+  delete(receipt: string): void {
+    const message = this.inFlight.get(receipt);
+    this.inFlight.delete(receipt);
+    if (!message || message.receipt !== receipt) return;
+    if (!this.faults.happen('not deleted', this.settings.name, [subjectOf(message.body)]))
+      this.remove(message);
+  }
+
+  hide(receipt: string, seconds: number): void {
+    const message = this.inFlight.get(receipt);
+    if (message && message.receipt === receipt && message.visibleAt > 0) this.show(message, seconds * 1_000);
+  }
+
+  private remove(message: Message): void {
+    message.gone = true;
+    this.size--;
+    this.settings.count(message.body, -1);
+  }
+
+  /** @throws Error as the SDK does after its own retries */
+  async send(entries: readonly SendMessageBatchRequestEntry[]): Promise<object> {
+    const subjects = entries.map(({ MessageBody = '' }) => subjectOf(MessageBody));
+    const place = `to ${this.settings.name}`;
+    await this.clock.wait(5);
+    if (this.faults.happen('send refused', place, subjects)) throw unavailable();
+    const times = this.faults.happen('sent twice', place, subjects) ? 2 : 1;
+    for (let time = 0; time < times; time++)
+      for (const { MessageBody = '', DelaySeconds } of entries) this.add(MessageBody, DelaySeconds);
+    if (this.faults.happen('response lost', place, subjects)) {
+      await this.clock.wait(5_000);
+      throw unavailable();
+    }
+    return {};
+  }
+}
+
+const unavailable = () => Object.assign(new Error('lost'), { name: 'TimeoutError' });
+
+/** The SDK's client for these queues. */
+export function createClient(
+  queues: readonly SimulatedQueue[],
+  call: <T>(place: string, subjects: readonly string[], work: () => Promise<T>) => Promise<T>,
+): SQSClient {
+  const find = (url?: string) => queues.find((queue) => queue.url === url) as SimulatedQueue;
+  const send = (command: unknown) => {
+    if (command instanceof SendMessageBatchCommand) {
+      const { QueueUrl, Entries = [] } = command.input;
+      const subjects = Entries.map(({ MessageBody = '' }) => subjectOf(MessageBody));
+      const queue = find(QueueUrl);
+      return call(`send to ${queue.settings.name}`, subjects, () => queue.send(Entries));
+    }
+    if (!(command instanceof ChangeMessageVisibilityCommand))
+      throw new Error('A call that is not simulated.');
+    const { QueueUrl, ReceiptHandle = '', VisibilityTimeout = 0 } = command.input;
+    return call('hide', [], async () => find(QueueUrl).hide(ReceiptHandle, VisibilityTimeout));
+  };
+  return { send } as unknown as SQSClient;
+}

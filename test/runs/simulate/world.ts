@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto';
+import { deliveryId } from '../../../domain/delivery';
+import { parseEvent, writeEvent, writeRedelivery } from '../../../domain/event';
+import { Clock } from './clock';
+import { SimulatedDatabase } from './database';
+import { createRandom, type FaultKind, Faults } from './faults';
+import { DeliverWebhook, FanOutEvent, type Surroundings } from './functions';
+import { Invariants, type Violation } from './invariants';
+import type { ReceiverKind } from './receivers';
+import { SimulatedQueue, subjectOf } from './sqs';
+
+/** A world, as its seed draws it or a story tells it. */
+export interface WorldOptions {
+  readonly seed: number;
+  readonly days: number;
+  readonly organizations: number;
+  /** Of each organization. */
+  readonly eventsPerDay: number;
+  /** Those of the webhooks are drawn from these. */
+  readonly receivers: readonly ReceiverKind[];
+  readonly probabilities: Readonly<Partial<Record<FaultKind, number>>>;
+  /** When a service of ours refuses everything: hours from the beginning. */
+  readonly outages: readonly { readonly service: string; readonly from: number; readonly to: number }[];
+}
+
+/** A part of a world, to tell a story with. */
+export interface Part {
+  /** Exactly these faults happen. */
+  readonly faults?: ReadonlySet<string>;
+  /** Only these events are sent. */
+  readonly events?: ReadonlySet<string>;
+}
+
+/** How a world went. */
+export interface Outcome {
+  readonly violations: readonly Violation[];
+  /** Their names. */
+  readonly faults: readonly string[];
+  readonly events: number;
+  readonly deliveries: number;
+  readonly requests: number;
+  /** Of every line of the history. */
+  readonly digest: string;
+  readonly history: readonly string[];
+}
+
+/** Seconds that a function may take. */
+const timeouts = { events: 45, deliveries: 75, retries: 75 };
+const visibility = (queue: keyof typeof timeouts) => 6 * timeouts[queue];
+const concurrency = { events: 10, deliveries: 20, retries: 20 };
+const maxReceives = 1_000;
+const hour = 3_600_000;
+const day = 24 * hour;
+
+/** Runs a world: its days with faults, then without, until nothing is left to do, or until the first violation. */
+export async function runWorld(options: WorldOptions, part: Part = {}): Promise<Outcome> {
+  const random = createRandom(options.seed);
+  const clock = new Clock();
+  const [start, end] = [clock.now, clock.now + options.days * day];
+  const database = new SimulatedDatabase(() => clock.now);
+  const invariants = new Invariants(clock, database, options.outages.length > 0);
+  const digest = createHash('sha256');
+  const history: string[] = [];
+  const tell = (subject: string, line: string) => {
+    const text = `${new Date(clock.now).toISOString().slice(5, 23)} ${subject} ${line}`;
+    digest.update(text);
+    if (part.events) history.push(text);
+  };
+  const faults = new Faults(random, options.probabilities, part.faults, (subject, name) => {
+    invariants.fault(subject);
+    tell(subject, `FAULT ${name}`);
+  });
+  const isDown = (service: string) =>
+    clock.now < end &&
+    options.outages.some(({ service: down, from, to }) => {
+      const hours = (clock.now - start) / hour;
+      return down === service && hours >= from && hours < to;
+    });
+
+  const deadLetters: string[] = [];
+  const createQueue = (
+    name: 'events' | 'deliveries' | 'retries' | 'letters',
+    seconds: number,
+    wake = () => {},
+  ) =>
+    new SimulatedQueue(
+      {
+        ...{ name, visibilityTimeout: seconds, maxReceives, deadLetters, wake },
+        count(body, change) {
+          tell(subjectOf(body), `${change > 0 ? 'sent to' : 'gone from'} ${name}`);
+          if (name !== 'events') invariants.count(body, change);
+        },
+      },
+      clock,
+      faults,
+    );
+  const consumed = (['events', 'deliveries', 'retries'] as const).map((name) => {
+    const queue: SimulatedQueue = createQueue(name, visibility(name), () => clock.after(10, poll));
+    const idle: (FanOutEvent | DeliverWebhook)[] = [];
+    let running = 0;
+    return queue;
+
+    /** Receives batches and invokes the function, as an event source mapping does. */
+    function poll(): void {
+      while (running < concurrency[name] && queue.visible.length > 0) {
+        running++;
+        void invoke().finally(() => {
+          running--;
+          poll();
+        });
+      }
+    }
+
+    async function invoke(): Promise<void> {
+      const Records = queue.receive(10);
+      for (const { body } of Records) tell(subjectOf(body), `received from ${name}`);
+      const instance = idle.pop() ?? new (name === 'events' ? FanOutEvent : DeliverWebhook)(world);
+      let isOver = false;
+      clock.after(timeouts[name] * 1_000, () => {
+        if (isOver || instance.isDead) return;
+        invariants.violated('', `a batch of ${name} took longer than its function may`);
+        instance.die();
+      });
+      const handled = await Promise.race([instance.handle({ Records }), instance.killed]);
+      isOver = true;
+      clock.touch();
+      if (handled === 'killed') return;
+      const failed = new Set(handled.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+      const done = Records.filter(({ messageId }) => !failed.has(messageId));
+      for (const { body, receiptHandle } of done) {
+        if (name === 'events') invariants.fannedOut(deliveriesOf(body));
+        queue.delete(receiptHandle);
+      }
+      const isDone = new Set(done.map(({ body }) => subjectOf(body)));
+      if (instance instanceof DeliverWebhook)
+        for (const request of instance.gone)
+          if (isDone.has(request.deliveryId)) invariants.afterGone(request);
+      idle.push(instance);
+    }
+  });
+  const [events, deliveries, retries] = consumed as [SimulatedQueue, SimulatedQueue, SimulatedQueue];
+  const kinds = new Map<string, ReceiverKind>();
+  const world: Surroundings = {
+    ...{ clock, random, faults, database, invariants, isDown, tell },
+    queues: { events, deliveries, retries, letters: createQueue('letters', 30) },
+    kindOf: (webhookId) => kinds.get(webhookId) ?? 'fast',
+  };
+
+  /** Those that an event must have become when the fan-out is done with it. */
+  function deliveriesOf(body: string): readonly string[] {
+    const event = parseEvent(body);
+    if (!event.ok || event.value.kind.startsWith('webhook.')) return [];
+    const { id, organizationId } = event.value;
+    const webhooks = database.of(organizationId).filter(({ enabled }) => enabled);
+    return webhooks.map(({ webhookId }) => deliveryId(id, webhookId));
+  }
+
+  let sent = 0;
+  for (let number = 0; number < options.organizations; number++) {
+    const name = String(number).padStart(5, '0');
+    const organizationId = `or-${name}-simul-00000000000000`;
+    for (let index = 0; index < 1 + Math.floor(2 * random(`webhooks of ${number}`)); index++) {
+      const webhookId = `wh-${name}-simul-0000000000000${index}`;
+      const drawn = Math.floor(options.receivers.length * random(`receiver ${index} of ${number}`));
+      kinds.set(webhookId, options.receivers[drawn] ?? 'fast');
+      database.addWebhook({ webhookId, organizationId, url: 'https://receiver.example/', enabled: true });
+    }
+    for (let event = 0; event < options.eventsPerDay * options.days; event++) {
+      const id = `ev-${number}-${event}`;
+      if (part.events && !part.events.has(id)) continue;
+      const at = random(`time of ${id}`) * (end - start);
+      const text = writeEvent(
+        { id, organizationId, kind: 'wallet.created', data: '1' },
+        new Date(start + at),
+      );
+      const send = (body: string) => () => {
+        sent++;
+        events.add(body);
+      };
+      clock.after(at, send(text));
+      // Some are sent again by their producer, or redelivered by an operator, up to a day later.
+      const later = at + random(`later than ${id}`) * day;
+      const what = random(`again ${id}`);
+      const webhookId = `wh-${name}-simul-00000000000000`;
+      if (what < 0.05) clock.after(later, send(text));
+      else if (what < 0.1) clock.after(later, send(writeRedelivery({ eventId: id, webhookId })));
+    }
+  }
+
+  const { violations } = invariants;
+  const left = () => consumed.reduce((sum, { size }) => sum + size, 0);
+  await clock.run(end, () => violations.length > 0);
+  faults.end();
+  await clock.run(end + 5 * day, () => violations.length > 0 || left() === 0);
+  if (violations.length === 0 && left() > 0)
+    invariants.violated('', `${left()} messages are left five days after the last fault`);
+  if (deadLetters.length > 0) invariants.violated(subjectOf(deadLetters[0] ?? ''), 'on the dead-letter queue');
+  return {
+    violations,
+    faults: faults.happened,
+    events: sent,
+    ...invariants.counts(),
+    digest: digest.digest('hex'),
+    history,
+  };
+}
