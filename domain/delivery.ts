@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { isEventId } from './event';
 import { isId } from './ids';
 import type { UrlRefusal } from './receiver-url';
@@ -15,7 +15,16 @@ export interface Delivery {
   readonly acceptedAt: number;
   /** The event's JSON text: the body that is signed and sent. */
   readonly body: string;
-  /** Number of the next attempt. @default 1 */
+  /** Which redelivery it belongs to. @default - the first delivery */
+  readonly series?: string;
+  /** Number of the next request of the series, from 1. @default `attempt` */
+  readonly number?: number;
+  /**
+   * A random token, new with each number: of several messages with one number, only that of the request continues.
+   * @default - a message of the release before, or one sent by hand
+   */
+  readonly copy?: string;
+  /** Number of the next attempt of the schedule: a request that only changes queues uses up none. @default 1 */
   readonly attempt?: number;
   /** Earliest time of the attempt: milliseconds since 1970. */
   readonly notBefore?: number;
@@ -66,6 +75,10 @@ export interface Attempt {
   readonly webhookId: string;
   /** The receiver's `webhook-id`. */
   readonly deliveryId: string;
+  /** Which redelivery it belongs to; empty for the first delivery. */
+  readonly series: string;
+  /** Its number in the schedule; null if the release before recorded it. */
+  readonly attempt: number | null;
   /** Null without a response. */
   readonly status: number | null;
   readonly durationMs: number;
@@ -109,6 +122,15 @@ export function parseDelivery(text: string): Result<Delivery, string> {
   return wrong ? fail(`"${wrong[0]}" is invalid.`) : ok(value as unknown as Delivery);
 }
 
+/** A random token: short, without characters that any store would refuse. */
+export const newToken = (): string => randomBytes(9).toString('base64url');
+
+const isToken = (value: unknown) => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
+
+/** At most what an `integer` of PostgreSQL holds. */
+const isCount = (value: unknown) =>
+  value === undefined || (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) < 2 ** 31);
+
 const isTime = (value: unknown) => Number.isSafeInteger(value) && Math.abs(Number(value)) <= 8.64e15;
 
 /** Rejects here, once, what PostgreSQL or a receiver would reject at each attempt. */
@@ -118,6 +140,9 @@ const fields: Readonly<Record<keyof Delivery, (value: unknown) => boolean>> = {
   eventId: (id) => typeof id === 'string' && isEventId(id),
   acceptedAt: isTime,
   body: (body) => typeof body === 'string' && body !== '',
-  attempt: (number) => number === undefined || (Number.isSafeInteger(number) && Number(number) >= 1),
+  series: (id) => id === undefined || isToken(id),
+  number: isCount,
+  copy: (token) => token === undefined || isToken(token),
+  attempt: isCount,
   notBefore: (time) => time === undefined || isTime(time),
 };

@@ -83,6 +83,9 @@ export function writeEvent({ id, organizationId, kind, data }: NewEvent, date = 
   return `${head.slice(0, -1)},"data":${data}}`;
 }
 
+/** The kind of the event that a webhook was disabled. */
+export const disabledKind = 'webhook.disabled';
+
 /** A webhook that was disabled. */
 export interface Disabling {
   readonly webhookId: string;
@@ -101,7 +104,7 @@ export function disabledEvent({ webhookId, organizationId, reason, disabledAt }:
   const digest = createHash('sha256').update(`webhook.disabled\n${webhookId}\n${disabledAt}`).digest('hex');
   const id = `evt_${digest.slice(0, 32)}`;
   const data = JSON.stringify({ webhookId, reason });
-  const text = writeEvent({ id, organizationId, kind: 'webhook.disabled', data }, new Date(disabledAt));
+  const text = writeEvent({ id, organizationId, kind: disabledKind, data }, new Date(disabledAt));
   return { id, text };
 }
 
@@ -109,19 +112,23 @@ export function disabledEvent({ webhookId, organizationId, reason, disabledAt }:
 export interface Redelivery {
   readonly eventId: string;
   readonly webhookId: string;
+  /** Distinguishes it from others of the same event; sent twice, it is one redelivery. @default - a message of the release before */
+  readonly series?: string;
 }
 
 /** Parses a redelivery; undefined for any other message. The error is the reason for the dead-letter queue. */
 export function parseRedelivery(text: string): Result<Redelivery, string> | undefined {
   const { redeliver } = parseObject(text) ?? {};
   if (redeliver === undefined) return undefined;
-  const { eventId, webhookId } = Object(redeliver) as Record<keyof Redelivery, unknown>;
+  const { eventId, webhookId, series } = Object(redeliver) as Record<keyof Redelivery, unknown>;
   return typeof eventId === 'string' &&
     isEventId(eventId) &&
     typeof webhookId === 'string' &&
-    isId(webhookId, 'wh')
-    ? ok({ eventId, webhookId })
-    : fail('"redeliver" must be {"eventId","webhookId"}.');
+    isId(webhookId, 'wh') &&
+    (series === undefined || (typeof series === 'string' && isEventId(series)))
+    ? ok({ eventId, webhookId, ...(series !== undefined && { series }) })
+    : fail('"redeliver" must be {"eventId","webhookId","series"}.');
 }
 
-export const writeRedelivery = (redelivery: Redelivery): string => JSON.stringify({ redeliver: redelivery });
+export const writeRedelivery = ({ eventId, webhookId, series = randomUUID() }: Redelivery): string =>
+  JSON.stringify({ redeliver: { eventId, webhookId, series } });

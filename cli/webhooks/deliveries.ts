@@ -21,6 +21,7 @@ interface DeliveriesOptions {
 const help = `Without --event, --webhook and --since, prints the last 24 hours. Attempts are kept for 31 days. Events with test_ in
 their id come from "wallet webhook test".
 
+The series is "-" for the first delivery, and otherwise that of a redelivery; the attempt is its number in the schedule.
 Outcomes: "failed" is retried at the time in the last column, "given_up" was the last attempt (see "wallet redeliver"),
 "disabled" disabled the webhook because the receiver returned 410.`;
 
@@ -35,10 +36,22 @@ export function register(program: Command, terminal: Terminal): void {
       if (!json && attempts.length === 0)
         return target.note(`No attempts yet in ${target.environment.name}, or none that match.`);
       const rows = attempts.map(({ durationMs, ...attempt }) => [
-        ...[attempt.date, attempt.eventId, attempt.webhookId, attempt.outcome],
+        ...[attempt.date, attempt.eventId, attempt.webhookId, attempt.series || '-'],
+        ...[String(attempt.attempt ?? '-'), attempt.outcome],
         ...[String(attempt.status ?? '-'), attempt.reason, `${durationMs} ms`, attempt.nextAttemptAt ?? ''],
       ]);
-      const heading = ['DATE', 'EVENT', 'WEBHOOK', 'STATUS', 'HTTP', 'REASON', 'TOOK', 'NEXT'];
+      const heading = [
+        'DATE',
+        'EVENT',
+        'WEBHOOK',
+        'SERIES',
+        'ATTEMPT',
+        'STATUS',
+        'HTTP',
+        'REASON',
+        'TOOK',
+        'NEXT',
+      ];
       print(attempts, () => table([heading, ...rows], terminal));
       if (attempts.length === limit && !json)
         target.note(`The latest ${limit}. Earlier ones: --until ${attempts.at(-1)?.date}`);

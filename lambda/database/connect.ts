@@ -6,7 +6,7 @@ import type { ClosableDatabase, Database, Owner } from './database';
  */
 
 interface Adapter {
-  connectDatabase(variables: NodeJS.ProcessEnv): Database;
+  connectDatabase(variables: NodeJS.ProcessEnv, waiting?: { readonly resumeTimeout: number }): Database;
   connectAsOwner(variables: NodeJS.ProcessEnv, owner: Owner): Promise<ClosableDatabase>;
 }
 
@@ -20,10 +20,12 @@ function adapterFor({ DATABASE_ACCESS: access }: NodeJS.ProcessEnv): Adapter {
 /**
  * The region's database, as the role that the function's variables name.
  *
+ * @param waiting `resumeTimeout`: milliseconds to wait for a paused cluster. @default 20,000
+ *
  * @throws Error when a variable is missing.
  */
-export const connectDatabase: Adapter['connectDatabase'] = (variables) =>
-  adapterFor(variables).connectDatabase(variables);
+export const connectDatabase: Adapter['connectDatabase'] = (variables, waiting) =>
+  adapterFor(variables).connectDatabase(variables, waiting);
 
 /** The region's database, signed in as its owner. */
 export const connectAsOwner: Adapter['connectAsOwner'] = (variables, owner) =>

@@ -9,6 +9,7 @@ import {
   type SqlParameter,
 } from '@aws-sdk/client-rds-data';
 import { fail, ok, type Result } from '../../domain/result';
+import { timeouts } from '../shared/timeouts';
 import { readVariables } from '../shared/variables';
 import {
   type Database,
@@ -24,7 +25,10 @@ import {
 import { databaseVariables, locationVariables } from './variables';
 
 /** The database as a function's role, whose password the Data API reads from the role's secret. */
-export function connectDatabase(variables: NodeJS.ProcessEnv): Database {
+export function connectDatabase(
+  variables: NodeJS.ProcessEnv,
+  waiting: Pick<DataApiSettings, 'resumeTimeout'> = {},
+): Database {
   const { DATABASE_CLUSTER_ARN, DATABASE_SECRET_ARN, DATABASE_NAME } = readVariables(
     databaseVariables['data-api'],
     variables,
@@ -33,6 +37,7 @@ export function connectDatabase(variables: NodeJS.ProcessEnv): Database {
     clusterArn: DATABASE_CLUSTER_ARN,
     secretArn: DATABASE_SECRET_ARN,
     database: DATABASE_NAME,
+    ...waiting,
   });
 }
 
@@ -129,7 +134,7 @@ export function createDataApiDatabase(
   };
 }
 
-function createClient({ callTimeout = 8_000 }: DataApiSettings): RDSDataClient {
+function createClient({ callTimeout = timeouts.database.statement }: DataApiSettings): RDSDataClient {
   return new RDSDataClient({
     maxAttempts: 1,
     requestHandler: { connectionTimeout: 3_000, requestTimeout: callTimeout, throwOnRequestTimeout: true },

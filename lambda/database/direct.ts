@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { Signer } from '@aws-sdk/rds-signer';
 import { DatabaseError, Pool, type PoolClient, type QueryConfig } from 'pg';
 import { fail, ok, type Result } from '../../domain/result';
+import { timeouts } from '../shared/timeouts';
 import { readVariables } from '../shared/variables';
 import {
   type ClosableDatabase,
@@ -73,7 +74,7 @@ export interface DirectSettings {
  */
 export function createDirectDatabase({
   certificateAuthorities,
-  callTimeout = 8_000,
+  callTimeout = timeouts.database.statement,
   ...settings
 }: DirectSettings): TransactionalDatabase & { close(): Promise<void> } {
   const pool = new Pool({
@@ -81,7 +82,7 @@ export function createDirectDatabase({
     ssl: { rejectUnauthorized: true, minVersion: 'TLSv1.2', ca: certificateAuthorities },
     // An instance handles one event at a time.
     max: 1,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: timeouts.database.connection,
     query_timeout: callTimeout,
     // The server times out first: a statement that we report as failed is not executed later.
     statement_timeout: callTimeout - 1_000,

@@ -3,11 +3,11 @@ import type { AttemptReason, Delivery } from '../../domain/delivery';
 import { type Disabling, disabledEvent } from '../../domain/event';
 import type { MetricName } from '../../domain/metrics';
 import { longestProbeAge, probe } from '../../domain/probe';
-import { fail, ok, type Result } from '../../domain/result';
+import { fail, ok, type Result, type Unavailable } from '../../domain/result';
 import { rotationOverlap, sign, signatureHeaders } from '../../domain/signature';
 import type { DatabaseUnavailable } from '../database/database';
 import { type Log, logCodes } from '../shared/log';
-import type { Queue } from '../shared/queue';
+import type { Queue, QueueUnavailable } from '../shared/queue';
 import type { SecretUnavailable, WebhookSecrets } from '../shared/webhook-secrets';
 import { type AttemptResult, isSlow, type NextStep, nextStep, reasonOf, slowAfter } from './retry-schedule';
 
@@ -15,6 +15,8 @@ import { type AttemptResult, isSlow, type NextStep, nextStep, reasonOf, slowAfte
 export interface StoredWebhook {
   readonly url: string;
   readonly enabled: boolean;
+  /** Why and when it was disabled; only if it is. */
+  readonly disabling?: Disabling;
   /** Its last attempts were slow or failed: its deliveries take the second lane. */
   readonly unhealthy: boolean;
   readonly secretVersion: number;
@@ -22,11 +24,41 @@ export interface StoredWebhook {
   readonly rotatedAt?: number;
 }
 
+/** What follows a failed attempt. */
+export interface Successor {
+  /** Its number in the schedule. */
+  readonly attempt: number;
+  /** Milliseconds since 1970. */
+  readonly notBefore: number;
+}
+
+/** An attempt in a series, as recorded. */
+export interface RecordedAttempt {
+  readonly number: number;
+  /** Of the message that made it. */
+  readonly copy?: string;
+  /** None after a final outcome. */
+  readonly successor?: Successor;
+}
+
+/** What the database knows of a delivery. */
+export interface Known {
+  /** None if it was removed. */
+  readonly webhook?: StoredWebhook;
+  /** The series' final attempt, otherwise that with the highest number; none before the first. */
+  readonly last?: RecordedAttempt;
+}
+
 export interface Webhooks {
-  /** `undefined` if it was removed. */
-  find(webhookId: string): Promise<Result<StoredWebhook | undefined, DatabaseUnavailable>>;
-  /** Stores the attempt, and updates the webhook's health. */
-  record(attempt: AttemptRow): Promise<Result<unknown, DatabaseUnavailable>>;
+  find(
+    delivery: Pick<Delivery, 'webhookId' | 'deliveryId' | 'series'>,
+  ): Promise<Result<Known, DatabaseUnavailable>>;
+  /**
+   * Stores the attempt, and updates the webhook's health. A success replaces a failure.
+   *
+   * @returns false if another copy has recorded this number
+   */
+  record(attempt: AttemptRow): Promise<Result<boolean, DatabaseUnavailable>>;
   /** Disables it, unless its URL has changed since. `undefined` if already disabled, or changed. */
   disable(
     webhookId: string,
@@ -46,8 +78,13 @@ export interface AttemptRow {
   readonly status?: number;
   readonly outcome: NextStep['outcome'];
   readonly reason: AttemptReason;
-  /** When it is retried: milliseconds since 1970. */
-  readonly nextAttemptAt?: number;
+  /** Empty for the first delivery. */
+  readonly series: string;
+  readonly number: number;
+  readonly copy?: string;
+  /** Its number in the schedule. */
+  readonly attempt: number;
+  readonly successor?: Successor;
 }
 
 export interface Receivers {
@@ -79,6 +116,7 @@ export interface DeliveryPorts {
   readonly now: () => number;
   /** From 0 to 1. */
   readonly random: () => number;
+  readonly newToken: () => string;
   /** Milliseconds from the first attempt to each. */
   readonly schedule: readonly number[];
 }
@@ -91,6 +129,12 @@ export interface DeliveryPorts {
  */
 export type Lane = 'first' | 'second';
 
+/** Another copy has recorded the request that this one made: it judges that once it is received again. */
+export type AttemptTaken = Unavailable<'attempt_taken'> & {
+  readonly retryInSeconds: number;
+  readonly isExpected: true;
+};
+
 /** What becomes of a delivery's message. `requeue`: the delivery replaces it, in the second lane. */
 export type Settled =
   | { readonly kind: 'done' }
@@ -98,14 +142,13 @@ export type Settled =
 
 /** A delivery whose request is due. */
 interface Due {
-  readonly kind: 'due';
   readonly delivery: Delivery;
   readonly webhook: StoredWebhook;
   readonly secrets: readonly Uint8Array[];
 }
 
 /** A request that was made. Times are in milliseconds since 1970. */
-interface Attempted extends Omit<Due, 'kind'> {
+interface Attempted extends Due {
   readonly attemptedAt: number;
   readonly endedAt: number;
   readonly result: AttemptResult;
@@ -116,41 +159,74 @@ const done: Settled = { kind: 'done' };
 /**
  * Attempts one delivery to the webhook's current URL.
  *
+ * The attempts of a series form one chain, although SQS may deliver a message twice and a function may be killed between any
+ * two calls. The order is: request, disabling, row, successor; the message goes only when SQS has its successor, or after a
+ * final outcome. A message that comes back finds its row, makes no request, and sends the successor again.
+ *
  * Errors are internal: no request was sent, or its response could not be processed. The message is then received again
- * with the same attempt number, so that the receiver loses no attempt.
+ * with the same numbers, so that the receiver loses no attempt.
+ *
+ * @param again whether the message was received before
  */
 export async function deliverWebhook(
   delivery: Delivery,
-  lane: Lane,
+  { lane, again }: { readonly lane: Lane; readonly again: boolean },
   ports: DeliveryPorts,
-): Promise<Result<Settled, DatabaseUnavailable | SecretUnavailable>> {
-  const prepared = await prepare(delivery, lane, ports);
-  if (!prepared.ok) return prepared;
-  if (prepared.value.kind !== 'due') return ok(prepared.value);
-  return settle(await post(prepared.value, lane, ports), ports);
-}
-
-async function prepare(
-  delivery: Delivery,
-  lane: Lane,
-  ports: DeliveryPorts,
-): Promise<Result<Due | Settled, DatabaseUnavailable | SecretUnavailable>> {
+): Promise<Result<Settled, DatabaseUnavailable | SecretUnavailable | QueueUnavailable | AttemptTaken>> {
   const { webhookId, notBefore = 0 } = delivery;
   const early = notBefore - ports.now();
   if (early > 0) return ok({ kind: 'requeue', delivery, delayMs: early });
-  const found = await ports.webhooks.find(webhookId);
+  const found = await ports.webhooks.find(delivery);
   if (!found.ok) return found;
-  const webhook = found.value;
-  if (!webhook?.enabled) {
-    const reason = webhook ? 'webhook_disabled' : 'webhook_removed';
-    const line = { logCode: logCodes.webhookDeliveryStopped, ...idsOf(delivery), reason };
-    ports.log.info('Webhook delivery stopped', line);
-    return ok(done);
-  }
+  const { webhook, last } = found.value;
+  if (!webhook?.enabled) return stop(delivery, { again, webhook }, ports);
+  const judged = judge(delivery, last, ports);
+  if (judged) return ok(judged);
   if (lane === 'first' && webhook.unhealthy) return ok({ kind: 'requeue', delivery, delayMs: 0 });
   const secrets = await findSigningSecrets(webhookId, webhook, ports);
-  return secrets.ok ? ok({ kind: 'due', delivery, webhook, secrets: secrets.value }) : secrets;
+  if (!secrets.ok) return secrets;
+  return settle(await post({ delivery, webhook, secrets: secrets.value }, lane, ports), ports);
 }
+
+/** Its function may have been killed before it announced the disabling: a message that comes back announces it again. */
+async function stop(
+  delivery: Delivery,
+  { again, webhook }: { readonly again: boolean; readonly webhook: StoredWebhook | undefined },
+  ports: DeliveryPorts,
+): Promise<Result<Settled, QueueUnavailable>> {
+  const reason = webhook ? 'webhook_disabled' : 'webhook_removed';
+  const line = { logCode: logCodes.webhookDeliveryStopped, ...idsOf(delivery), reason };
+  ports.log.info('Webhook delivery stopped', line);
+  const { disabling } = webhook ?? {};
+  if (!again || disabling?.reason !== 'gone') return ok(done);
+  const { text, organizationId } = { ...disabledEvent(disabling), ...disabling };
+  const sent = await ports.events.send([{ body: text, group: organizationId }]);
+  return sent.ok ? ok(done) : sent;
+}
+
+/** What a delivery is by the attempts of its series; undefined if its request is due. */
+function judge(
+  delivery: Delivery,
+  last: RecordedAttempt | undefined,
+  { now, random, newToken }: DeliveryPorts,
+): Settled | undefined {
+  const number = numberOf(delivery);
+  if (last === undefined) return undefined;
+  if (last.successor === undefined || last.number > number) return done;
+  if (last.number < number) return undefined;
+  if (delivery.copy !== undefined && delivery.copy !== last.copy) return done;
+  // Later than the row says: the successor may have been sent, and then finds its number free.
+  const notBefore = last.successor.notBefore + 60_000 + Math.round(60_000 * random());
+  const successor = { attempt: last.successor.attempt, notBefore };
+  return { kind: 'requeue', delivery: follow(delivery, successor, newToken), delayMs: notBefore - now() };
+}
+
+const follow = (delivery: Delivery, successor: Successor, newToken: () => string): Delivery => ({
+  ...delivery,
+  ...successor,
+  number: numberOf(delivery) + 1,
+  copy: newToken(),
+});
 
 async function post(
   { delivery, webhook, secrets }: Due,
@@ -168,46 +244,64 @@ async function post(
   return { delivery, webhook, secrets, attemptedAt, endedAt: now(), result };
 }
 
-/** Decides what follows the attempt, records it, and disables its webhook after a 410. */
+/** Decides what follows the attempt, disables its webhook after a 410, and records it. */
 async function settle(
   attempted: Attempted,
   ports: DeliveryPorts,
-): Promise<Result<Settled, DatabaseUnavailable>> {
+): Promise<Result<Settled, DatabaseUnavailable | AttemptTaken>> {
   const { delivery, webhook, attemptedAt, endedAt: now, result } = attempted;
-  const { random } = ports;
   const schedule = isProbe(delivery)
     ? ports.schedule.filter((time) => time <= longestProbeAge)
     : ports.schedule;
-  const step = nextStep(result, attemptOf(delivery), { attemptedAt, now, random: random(), schedule });
-  report(attempted, step, ports);
-  await record(attempted, step, ports);
-  if (step.outcome === 'failed') {
-    const { retryInMs: delayMs, attempt } = step;
-    const notBefore = Math.round(now + delayMs);
-    return ok({ kind: 'requeue', delivery: { ...delivery, attempt, notBefore }, delayMs });
-  }
-  if (step.outcome === 'disabled') {
-    const disabled = await ports.webhooks.disable(delivery.webhookId, webhook.url, reasonOf(result));
-    if (!disabled.ok) return disabled;
-    if (disabled.value) await announceDisabling(disabled.value, ports);
-  }
-  return ok(done);
+  const step = nextStep(result, attemptOf(delivery), {
+    ...{ attemptedAt, now, schedule },
+    random: ports.random(),
+  });
+  log(attempted, step, ports);
+  const disabled =
+    step.outcome === 'disabled'
+      ? await ports.webhooks.disable(delivery.webhookId, webhook.url, reasonOf(result))
+      : ok(undefined);
+  if (!disabled.ok) return disabled;
+  const successor =
+    step.outcome === 'failed'
+      ? { attempt: step.attempt, notBefore: Math.round(now + step.retryInMs) }
+      : undefined;
+  const [isOurs] = await Promise.all([
+    record(attempted, step, successor, ports),
+    disabled.value && announceDisabling(disabled.value, ports),
+  ]);
+  if (!isOurs)
+    return fail({ kind: 'attempt_taken', reason: 'another copy', retryInSeconds: 60, isExpected: true });
+  measure(attempted, step, ports);
+  if (step.outcome !== 'failed' || !successor) return ok(done);
+  const next = follow(delivery, successor, ports.newToken);
+  return ok({ kind: 'requeue', delivery: next, delayMs: step.retryInMs });
 }
 
-/** In the log and the metrics. The probe's count nowhere: they would keep an alarm on customers' deliveries silent. */
-function report(attempted: Attempted, step: NextStep, { log, metrics }: DeliveryPorts): void {
-  const { delivery, endedAt, result } = attempted;
-  const { outcome } = step;
-  const ageMs = endedAt - delivery.acceptedAt;
-  const retryInMs = step.outcome === 'failed' ? step.retryInMs : undefined;
-  const { attemptedAt: _, ...row } = rowOf(attempted, step);
-  const line = { logCode: logCodes.webhookAttempted, ...row, attempt: attemptOf(delivery), ageMs, retryInMs };
-  if (outcome === 'delivered') log.info('Webhook delivered', line);
-  else log.warn('Webhook not delivered', line);
-  if (isProbe(delivery)) return;
-  if (!isSlow(result)) metrics.addMetric(countOf[outcome], MetricUnit.Count, 1);
-  if (outcome !== 'failed') metrics.addMetric('Age', MetricUnit.Milliseconds, ageMs);
+function log(attempted: Attempted, step: NextStep, ports: DeliveryPorts): void {
+  const { delivery } = attempted;
+  const line = {
+    logCode: logCodes.webhookAttempted,
+    ...idsOf(delivery),
+    ...outcomeOf(attempted, step),
+    ...(delivery.series !== undefined && { series: delivery.series }),
+    attempt: attemptOf(delivery),
+    ageMs: ageOf(attempted),
+    retryInMs: step.outcome === 'failed' ? step.retryInMs : undefined,
+  };
+  if (step.outcome === 'delivered') ports.log.info('Webhook delivered', line);
+  else ports.log.warn('Webhook not delivered', line);
 }
+
+/** The probe's attempts count nowhere: they would keep an alarm on customers' deliveries silent. */
+function measure(attempted: Attempted, { outcome }: NextStep, { metrics }: DeliveryPorts): void {
+  if (isProbe(attempted.delivery)) return;
+  if (!isSlow(attempted.result)) metrics.addMetric(countOf[outcome], MetricUnit.Count, 1);
+  if (outcome !== 'failed') metrics.addMetric('Age', MetricUnit.Milliseconds, ageOf(attempted));
+}
+
+const ageOf = ({ delivery, endedAt }: Attempted) => endedAt - delivery.acceptedAt;
 
 const countOf = {
   delivered: 'Delivered',
@@ -216,21 +310,38 @@ const countOf = {
   given_up: 'GivenUp',
 } as const;
 
-/** In the database. The log has the attempt even if its row is missing; the receiver is not affected. */
-async function record(attempted: Attempted, step: NextStep, { webhooks, log }: DeliveryPorts): Promise<void> {
-  const retry = step.outcome === 'failed' ? { nextAttemptAt: attempted.endedAt + step.retryInMs } : {};
+/**
+ * In the database. The log has the attempt even if its row is missing; the receiver is not affected.
+ *
+ * @returns false if another copy has recorded it
+ */
+async function record(
+  attempted: Attempted,
+  step: NextStep,
+  successor: Successor | undefined,
+  { webhooks, log }: DeliveryPorts,
+): Promise<boolean> {
+  const { delivery, attemptedAt } = attempted;
   const recorded = await webhooks
-    .record({ ...rowOf(attempted, step), ...retry })
+    .record({
+      ...idsOf(delivery),
+      ...outcomeOf(attempted, step),
+      ...(delivery.copy !== undefined && { copy: delivery.copy }),
+      ...(successor && { successor }),
+      attemptedAt,
+      series: delivery.series ?? '',
+      number: numberOf(delivery),
+      attempt: attemptOf(delivery),
+    })
     .catch(({ name, message }: Error) => fail({ kind: 'internal_error', reason: `${name}: ${message}` }));
-  if (recorded.ok) return;
+  if (recorded.ok) return recorded.value;
   const logCode = logCodes.webhookAttemptNotRecorded;
   const { kind: cause, ...why } = recorded.error;
-  log.error('Webhook attempt not recorded', { logCode, ...idsOf(attempted.delivery), cause, ...why });
+  log.error('Webhook attempt not recorded', { logCode, ...idsOf(delivery), cause, ...why });
+  return true;
 }
 
-const rowOf = ({ delivery, attemptedAt, endedAt, result }: Attempted, { outcome }: NextStep): AttemptRow => ({
-  ...idsOf(delivery),
-  attemptedAt,
+const outcomeOf = ({ attemptedAt, endedAt, result }: Attempted, { outcome }: NextStep) => ({
   durationMs: endedAt - attemptedAt,
   ...(result.answered && { status: result.status }),
   outcome,
@@ -243,7 +354,9 @@ const isProbe = ({ webhookId }: Delivery) => webhookId === probe.webhookId;
 
 const attemptOf = ({ attempt = 1 }: Delivery) => attempt;
 
-/** Sends the event `webhook.disabled`, without retry: the webhook stays disabled if this fails. */
+const numberOf = (delivery: Delivery) => delivery.number ?? attemptOf(delivery);
+
+/** Sends the event `webhook.disabled`: the webhook stays disabled if this fails. */
 async function announceDisabling(
   disabling: Disabling,
   { events, log, metrics }: DeliveryPorts,

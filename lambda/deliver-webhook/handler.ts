@@ -1,7 +1,7 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { KMSClient } from '@aws-sdk/client-kms';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { parseDelivery, retrySchedule, writeDelivery } from '../../domain/delivery';
+import { newToken, parseDelivery, retrySchedule, writeDelivery } from '../../domain/delivery';
 import { type Measured, metricNamespace } from '../../domain/metrics';
 import { localReceiversVariable } from '../../domain/receiver-url';
 import { connectDatabase } from '../database/connect';
@@ -12,7 +12,7 @@ import { readVariables } from '../shared/variables';
 import { createWebhookSecrets } from '../shared/webhook-secrets';
 import { type DeliveryPorts, deliverWebhook, type Lane } from './deliver-webhook';
 import { createReceivers } from './receivers';
-import { variables } from './variables';
+import { variables, visibilitySeconds } from './variables';
 import { createWebhooks } from './webhooks-table';
 
 export interface Dependencies {
@@ -38,7 +38,7 @@ export function createDependencies(): Dependencies {
   const metrics = createMetrics(names.ENVIRONMENT);
   return {
     ports: {
-      webhooks: createWebhooks(connectDatabase(process.env)),
+      webhooks: createWebhooks(connectDatabase(process.env, { resumeTimeout: 0 })),
       secrets: createWebhookSecrets({ kms: new KMSClient({}), keyId: names.WEBHOOK_SECRETS_KEY_ID }),
       receivers: createReceivers({ allowLocal: process.env[localReceiversVariable] === 'allowed' }),
       events: queue(names.EVENTS_QUEUE_URL),
@@ -46,6 +46,7 @@ export function createDependencies(): Dependencies {
       metrics,
       now: Date.now,
       random: Math.random,
+      newToken,
       schedule: retrySchedule,
     },
     lanes: { first: queue(names.DELIVERY_QUEUE_URL), second: queue(names.RETRY_QUEUE_URL) },
@@ -62,7 +63,8 @@ export const createHandler =
     const response = await consume(Records, {
       parse: parseDelivery,
       async handle(delivery, record) {
-        const outcome = await deliverWebhook(delivery, laneOf(record), ports);
+        const again = Number(record.attributes.ApproximateReceiveCount) > 1;
+        const outcome = await deliverWebhook(delivery, { lane: laneOf(record), again }, ports);
         if (!outcome.ok || outcome.value.kind === 'done') return outcome;
         // A delayed copy: hidden messages count against the queue's limit of 120,000 in flight.
         const { delivery: next, delayMs } = outcome.value;
@@ -76,6 +78,7 @@ export const createHandler =
       log: ports.log,
       logCodes: { refused: logCodes.webhookDeliveryRefused, waits: logCodes.webhookDeliveryWaits },
       random: ports.random,
+      visibilitySeconds,
     });
     if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics();
     return response;

@@ -1,4 +1,5 @@
 import { type AttemptReason, longestDelay } from '../../domain/delivery';
+import { timeouts } from '../shared/timeouts';
 
 /** The result of an attempt: the receiver's response, or why there is none. */
 export type AttemptResult =
@@ -22,7 +23,7 @@ export type NextStep =
   | { readonly outcome: 'given_up' };
 
 /** Milliseconds that a receiver has for its response. */
-export const responseTimeout = 15_000;
+export const responseTimeout = timeouts.response;
 
 /** Milliseconds after which an attempt is slow. The first lane ends it then. */
 export const slowAfter = 2_000;

@@ -1,3 +1,5 @@
+import { longestCall, timeouts } from '../shared/timeouts';
+
 /**
  * URLs of the queues: one for each lane, the dead-letter queue for invalid messages, and the events queue.
  * `WEBHOOK_SECRETS_KEY_ID`: the ARN of the KMS key that derives secrets. `ENVIRONMENT`: its name, a dimension of the metrics.
@@ -12,5 +14,15 @@ export const variables = [
   'ENVIRONMENT',
 ] as const;
 
-/** The function's timeout in seconds: resuming the database (20 s), the receiver (15 s), KMS, SQS and the attempt's row. */
-export const timeoutSeconds = 75;
+/**
+ * Milliseconds of a batch at worst: the database, KMS and the receiver before a webhook is disabled; then the wait for another
+ * call to the database and a call, the same for SQS, and hiding the message.
+ */
+export const worstCase =
+  longestCall + timeouts.keys + timeouts.response + longestCall + 2 * longestCall + 3 * timeouts.queue;
+
+/** The function's timeout in seconds. */
+export const timeoutSeconds = 90;
+
+/** Of its queues: seconds after which the messages of a killed function are received again. */
+export const visibilitySeconds = 95;

@@ -2,13 +2,14 @@ import { type Delivery, deliveryId, writeDelivery } from '../../domain/delivery'
 import {
   type Disabling,
   disabledEvent,
+  disabledKind,
   isReservedKind,
   type Redelivery,
   type WebhookEvent,
 } from '../../domain/event';
 import { isId } from '../../domain/ids';
 import { probe } from '../../domain/probe';
-import { ok, type Result } from '../../domain/result';
+import { fail, ok, type Result } from '../../domain/result';
 import type { DatabaseUnavailable } from '../database/database';
 import { type InvalidMessage, invalidMessage, type Queue, type QueueUnavailable } from '../shared/queue';
 
@@ -47,6 +48,12 @@ export interface FanOutPorts {
   readonly subscriptions: Subscriptions;
   /** Delivery queues: `first` for healthy webhooks, `second` for the others. */
   readonly lanes: Readonly<Record<'first' | 'second', Queue>>;
+  readonly newToken: () => string;
+}
+
+/** Our event says what the database does not confirm: of a webhook that was enabled again meanwhile, or forged. */
+export interface Unconfirmed {
+  readonly kind: 'unconfirmed';
 }
 
 type Unavailable = DatabaseUnavailable | QueueUnavailable;
@@ -54,28 +61,30 @@ type Unavailable = DatabaseUnavailable | QueueUnavailable;
 /**
  * Sends one delivery of the event for each subscriber. A repeat sends the same deliveries, with the same ids.
  *
- * @returns the number of deliveries; `invalid_message` for an event of a reserved kind that the service did not send
+ * @returns the number of deliveries; `invalid_message` for an event of a reserved kind that the service never sends here
  */
 export async function fanOutEvent(
   accepted: AcceptedEvent,
-  { subscriptions, lanes }: FanOutPorts,
-): Promise<Result<number, Unavailable | InvalidMessage>> {
+  ports: FanOutPorts,
+): Promise<Result<number, Unavailable | InvalidMessage | Unconfirmed>> {
   const { event, acceptedAt } = accepted;
-  const own = isReservedKind(event.kind) ? await isOurs(event, subscriptions) : ok(true);
-  if (!own.ok) return own;
-  if (!own.value) return invalidMessage('Kinds that begin with "webhook." are reserved.');
-  const subscribers = await subscriptions.findSubscribers(accepted);
-  return subscribers.ok
-    ? sendDeliveries({ eventId: event.id, body: event.text, acceptedAt }, subscribers.value, lanes)
-    : subscribers;
+  if (event.kind === disabledKind) {
+    const confirmed = await isConfirmed(event, ports.subscriptions);
+    if (!confirmed.ok) return confirmed;
+    if (!confirmed.value) return fail({ kind: 'unconfirmed' });
+  } else if (isReservedKind(event.kind) && !isProbe(event))
+    return invalidMessage('Kinds that begin with "webhook." are reserved.');
+  const subscribers = await ports.subscriptions.findSubscribers(accepted);
+  if (!subscribers.ok) return subscribers;
+  return sendDeliveries({ eventId: event.id, body: event.text, acceptedAt }, subscribers.value, ports);
 }
 
-/**
- * Whoever may send events could forge ours: `webhook.disabled` must say, byte for byte, what the database says now, and
- * `webhook.probe` reaches the environment alone.
- */
-async function isOurs({ kind, organizationId, text }: WebhookEvent, subscriptions: Subscriptions) {
-  if (kind === probe.kind) return ok(organizationId === probe.organizationId);
+/** It reaches the environment alone. */
+const isProbe = ({ kind, organizationId }: WebhookEvent) =>
+  kind === probe.kind && organizationId === probe.organizationId;
+
+/** Whoever may send events could forge ours: it must say, byte for byte, what the database says now. */
+async function isConfirmed({ text }: WebhookEvent, subscriptions: Subscriptions) {
   const { webhookId } = Object(JSON.parse(text).data);
   if (typeof webhookId !== 'string' || !isId(webhookId, 'wh')) return ok(false);
   const disabling = await subscriptions.findDisabling(webhookId);
@@ -84,35 +93,36 @@ async function isOurs({ kind, organizationId, text }: WebhookEvent, subscription
 }
 
 /**
- * Sends the delivery of a stored event to one webhook again, with the same id.
+ * Sends the delivery of a stored event to one webhook again, with the same id, as a series of its own.
  *
  * @returns the number of deliveries: 0 if the event cannot be delivered to the webhook
  */
 export async function redeliverEvent(
-  { eventId, webhookId }: Redelivery,
-  { subscriptions, lanes }: FanOutPorts,
+  { eventId, webhookId, series }: Required<Redelivery>,
+  ports: FanOutPorts,
 ): Promise<Result<number, Unavailable>> {
-  const stored = await subscriptions.findStoredEvent({ eventId, webhookId });
+  const stored = await ports.subscriptions.findStoredEvent({ eventId, webhookId });
   if (!stored.ok) return stored;
   if (!stored.value) return ok(0);
   const { unhealthy, ...event } = stored.value;
-  return sendDeliveries({ eventId, ...event }, [{ webhookId, unhealthy }], lanes);
+  return sendDeliveries({ eventId, series, ...event }, [{ webhookId, unhealthy }], ports);
 }
 
 async function sendDeliveries(
-  event: Pick<Delivery, 'eventId' | 'acceptedAt' | 'body'>,
+  event: Pick<Delivery, 'eventId' | 'acceptedAt' | 'body' | 'series'>,
   subscribers: readonly Subscriber[],
-  lanes: FanOutPorts['lanes'],
+  { lanes, newToken }: FanOutPorts,
 ): Promise<Result<number, QueueUnavailable>> {
-  for (const lane of ['first', 'second'] as const) {
+  const sending = (['first', 'second'] as const).map((lane) => {
     const messages = subscribers
       .filter(({ unhealthy }) => unhealthy === (lane === 'second'))
       .map(({ webhookId }) => {
-        const delivery = { deliveryId: deliveryId(event.eventId, webhookId), webhookId, ...event };
-        return { group: webhookId, body: writeDelivery(delivery) };
+        const ids = { deliveryId: deliveryId(event.eventId, webhookId), webhookId };
+        return { group: webhookId, body: writeDelivery({ ...ids, ...event, number: 1, copy: newToken() }) };
       });
-    const sent = messages.length === 0 ? ok(null) : await lanes[lane].send(messages);
-    if (!sent.ok) return sent;
-  }
+    return messages.length === 0 ? ok(null) : lanes[lane].send(messages);
+  });
+  const [first, second] = await Promise.all(sending);
+  for (const sent of [first, second]) if (sent && !sent.ok) return sent;
   return ok(subscribers.length);
 }

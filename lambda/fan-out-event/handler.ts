@@ -1,5 +1,7 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { newToken } from '../../domain/delivery';
 import { parseEvent, parseRedelivery, type Redelivery, type WebhookEvent } from '../../domain/event';
+import { fail, ok } from '../../domain/result';
 import { connectDatabase } from '../database/connect';
 import { bind } from '../shared/bind';
 import { createLog, logCodes } from '../shared/log';
@@ -7,14 +9,15 @@ import { consume, createQueues } from '../shared/queue';
 import { readVariables } from '../shared/variables';
 import { type FanOutPorts, fanOutEvent, redeliverEvent } from './fan-out-event';
 import { createSubscriptions } from './subscriptions-table';
-import { variables } from './variables';
+import { variables, visibilitySeconds } from './variables';
 
 export function createDependencies() {
   const urls = readVariables(variables, process.env);
   const queue = createQueues();
   const ports: FanOutPorts = {
-    subscriptions: createSubscriptions(connectDatabase(process.env)),
+    subscriptions: createSubscriptions(connectDatabase(process.env, { resumeTimeout: 0 })),
     lanes: { first: queue(urls.DELIVERY_QUEUE_URL), second: queue(urls.RETRY_QUEUE_URL) },
+    newToken,
   };
   return {
     ports,
@@ -33,9 +36,10 @@ export const createHandler =
   async ({ Records }: SQSEvent): Promise<SQSBatchResponse> =>
     consume<WebhookEvent | Redelivery>(Records, {
       parse: (body) => parseRedelivery(body) ?? parseEvent(body),
-      async handle(message, { attributes }) {
+      async handle(message, { attributes, messageId }) {
         if ('webhookId' in message) {
-          const deliveries = await redeliverEvent(message, ports);
+          // The release before wrote none: the message's own id is the same however often it is received.
+          const deliveries = await redeliverEvent({ series: messageId, ...message }, ports);
           if (!deliveries.ok) return deliveries;
           const line = { logCode: logCodes.eventRedelivered, ...message, deliveries: deliveries.value };
           log.info('Event redelivered', line);
@@ -43,8 +47,13 @@ export const createHandler =
         }
         const acceptedAt = Number(attributes.SentTimestamp);
         const deliveries = await fanOutEvent({ event: message, acceptedAt }, ports);
-        if (!deliveries.ok) return deliveries;
         const { id: eventId, organizationId, kind } = message;
+        if (!deliveries.ok) {
+          if (deliveries.error.kind !== 'unconfirmed') return fail(deliveries.error);
+          const line = { logCode: logCodes.eventUnconfirmed, messageId, eventId, organizationId, kind };
+          log.warn('Event dropped', line);
+          return ok(0);
+        }
         const line = { logCode: logCodes.eventFannedOut, eventId, organizationId, kind };
         log.info('Event fanned out', { ...line, deliveries: deliveries.value });
         return deliveries;
@@ -54,6 +63,7 @@ export const createHandler =
       log,
       logCodes: { refused: logCodes.eventRefused, waits: logCodes.eventWaits },
       random,
+      visibilitySeconds,
     });
 
 export const handler = bind(createHandler, createDependencies);

@@ -1,3 +1,5 @@
+import { longestCall, timeouts } from '../shared/timeouts';
+
 /** The URLs of its queue and of that queue's dead letters, and of the two queues for deliveries, one for each lane. */
 export const variables = [
   'EVENTS_QUEUE_URL',
@@ -5,3 +7,15 @@ export const variables = [
   'DELIVERY_QUEUE_URL',
   'RETRY_QUEUE_URL',
 ] as const;
+
+/**
+ * Milliseconds of a batch at worst: `webhook.disabled` confirmed, the wait for another call to the database and a call, the same
+ * for SQS, and hiding the message.
+ */
+export const worstCase = 3 * longestCall + 3 * timeouts.queue;
+
+/** The function's timeout in seconds. */
+export const timeoutSeconds = 56;
+
+/** Of its queue: seconds after which the messages of a killed function are received again. */
+export const visibilitySeconds = 60;

@@ -12,7 +12,7 @@ export const deliveries = {
     const { eventId = null, webhookId = null, outcome = null, since = null, until = null, limit } = input;
     const found = await database.execute(sql`
       select cast(extract(epoch from attempted_at) as double precision) as date, event_id as "eventId",
-        webhook_id as "webhookId", delivery_id as "deliveryId", status, duration_ms as "durationMs", outcome, reason,
+        webhook_id as "webhookId", delivery_id as "deliveryId", series, attempt, status, duration_ms as "durationMs", outcome, reason,
         cast(extract(epoch from next_attempt_at) as double precision) as "nextAttemptAt"
       from webhook_attempts
       where (${eventId}::text is null or event_id = ${eventId})

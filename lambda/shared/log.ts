@@ -18,6 +18,7 @@ export const logCodes = {
   eventFannedOut: 'EVENT_FANNED_OUT',
   eventRedelivered: 'EVENT_REDELIVERED',
   eventRefused: 'EVENT_REFUSED',
+  eventUnconfirmed: 'EVENT_UNCONFIRMED',
   eventWaits: 'EVENT_WAITS',
   webhookAttempted: 'WEBHOOK_ATTEMPTED',
   webhookAttemptNotRecorded: 'WEBHOOK_ATTEMPT_NOT_RECORDED',

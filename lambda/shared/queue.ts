@@ -8,6 +8,7 @@ import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import { fail, ok, type Result, type Unavailable } from '../../domain/result';
 import { coalesce } from './coalesce';
 import type { Log } from './log';
+import { timeouts } from './timeouts';
 
 /** The queue is unreachable, or rejected a request. Some of the messages may have been sent. */
 export type QueueUnavailable = Unavailable<'queue_unavailable'>;
@@ -33,8 +34,6 @@ export interface Queue {
   hide(receiptHandle: string, seconds: number): Promise<Result<null, QueueUnavailable>>;
 }
 
-/** Timeout of one request in milliseconds, including the client's retries. */
-const deadline = 5_000;
 /** SQS accepts 10 messages a request. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html */
 const maxBatchCount = 10;
 /** Bytes of all messages of a request: SQS's limit before 1 MiB was allowed, so no region rejects it. */
@@ -46,11 +45,11 @@ export const maxDelaySeconds = 900;
 /**
  * Creates queues by URL. They share a client, which is created on first use.
  *
- * @param timeout aborts a request that takes longer than `deadline`
+ * @param timeout aborts requests after a number of milliseconds
  */
 export function createQueues(
   createClient = () => new SQSClient({}),
-  timeout = () => AbortSignal.timeout(deadline),
+  timeout = (milliseconds: number) => AbortSignal.timeout(milliseconds),
 ): (url: string) => Queue {
   let client: SQSClient | undefined;
   const sqs = () => {
@@ -60,7 +59,11 @@ export function createQueues(
   return (url) => createQueue(url, sqs, timeout);
 }
 
-function createQueue(url: string, sqs: () => SQSClient, timeout: () => AbortSignal): Queue {
+function createQueue(
+  url: string,
+  sqs: () => SQSClient,
+  timeout: (milliseconds: number) => AbortSignal,
+): Queue {
   const request = async (work: () => Promise<void>): Promise<Result<null, QueueUnavailable>> => {
     try {
       await work();
@@ -70,22 +73,24 @@ function createQueue(url: string, sqs: () => SQSClient, timeout: () => AbortSign
     }
   };
 
-  const sendAll = (messages: readonly QueueMessage[]) =>
+  const sendAll = (messages: readonly QueueMessage[], abortSignal: AbortSignal) =>
     request(async () => {
-      for (const Entries of batches(messages.map(toEntry))) {
+      const sending = batches(messages.map(toEntry)).map(async (Entries) => {
         const { Failed } = await sqs().send(new SendMessageBatchCommand({ QueueUrl: url, Entries }), {
-          abortSignal: timeout(),
+          abortSignal,
         });
         if (Failed?.length) throw Object.assign(new Error(), { name: Failed[0]?.Code ?? 'unknown' });
-      }
+      });
+      await Promise.all(sending);
     });
 
   return {
-    // After a failure, sends each request again separately, so that one cannot fail the others.
+    // After a refusal, sends each request again separately, so that one cannot fail the others; not after the time is over.
     send: coalesce(async (requests: readonly (readonly QueueMessage[])[]) => {
-      const sent = await sendAll(requests.flat());
-      if (sent.ok || requests.length === 1) return requests.map(() => sent);
-      return Promise.all(requests.map(sendAll));
+      const signal = timeout(timeouts.queue);
+      const sent = await sendAll(requests.flat(), signal);
+      if (sent.ok || requests.length === 1 || signal.aborted) return requests.map(() => sent);
+      return Promise.all(requests.map((messages) => sendAll(messages, signal)));
     }),
     hide: (ReceiptHandle, seconds) =>
       request(async () => {
@@ -95,7 +100,7 @@ function createQueue(url: string, sqs: () => SQSClient, timeout: () => AbortSign
             ReceiptHandle,
             VisibilityTimeout: Math.ceil(seconds),
           }),
-          { abortSignal: timeout() },
+          { abortSignal: timeout(timeouts.queue) },
         );
       }),
   };
@@ -144,6 +149,8 @@ export interface Consumer<Message> {
   readonly logCodes: { readonly refused: string; readonly waits: string };
   /** From 0 to 1. */
   readonly random: () => number;
+  /** The queue's: a message whose function was killed is received again after these seconds. */
+  readonly visibilitySeconds: number;
 }
 
 /** The message can never be handled: it goes to the dead-letter queue, with the reason. */
@@ -154,15 +161,28 @@ export interface InvalidMessage {
 
 export const invalidMessage = (reason: string) => fail<InvalidMessage>({ kind: 'invalid_message', reason });
 
-type MessageFailed = Unavailable<string> & { readonly retryInSeconds?: number };
+type MessageFailed = Unavailable<string> & {
+  readonly retryInSeconds?: number;
+  /** It is no error: the message only has to be judged again. */
+  readonly isExpected?: boolean;
+};
 
-/** Processes the messages of a batch concurrently. Failed ones are hidden for a time, then received again. */
+/**
+ * Seconds over which messages that were received before are spread, if their function is killed: one that kills it comes back
+ * without most of those that were in its batch.
+ */
+const spread = 120;
+
+/**
+ * Processes the messages of a batch concurrently. Failed ones are hidden for a time, then received again.
+ */
 export async function consume<Message>(
   records: readonly SQSRecord[],
   consumer: Consumer<Message>,
 ): Promise<SQSBatchResponse> {
   const { log, logCodes } = consumer;
-  const failures = await Promise.all(records.map(receive));
+  const apart = keepApart();
+  const [failures] = await Promise.all([Promise.all(records.map(receive)), apart]);
   return {
     batchItemFailures: records
       .filter((_, index) => failures[index])
@@ -176,12 +196,27 @@ export async function consume<Message>(
       fail<MessageFailed & { error: Error }>({ kind: 'internal_error', reason: error.name, error }),
     );
     if (outcome.ok) return false;
-    const { kind: cause, retryInSeconds, ...why } = outcome.error;
-    log.error('Message will be retried', { logCode: logCodes.waits, messageId, cause, ...why });
+    const { kind: cause, retryInSeconds, isExpected, ...why } = outcome.error;
+    const line = { logCode: logCodes.waits, messageId, cause, ...why };
+    if (isExpected) log.info('Message will be received again', line);
+    else log.error('Message will be retried', line);
     const receiveCount = Number(attributes.ApproximateReceiveCount);
     const seconds = Math.max(retryInSeconds ?? 0, backoffSeconds(receiveCount, consumer.random()));
+    // The later of two calls would win.
+    await apart;
     await consumer.queueOf(record).hide(receiptHandle, seconds);
     return true;
+  }
+
+  async function keepApart(): Promise<void> {
+    if (records.length < 2) return;
+    const again = records.filter(({ attributes }) => Number(attributes.ApproximateReceiveCount) > 1);
+    const { visibilitySeconds, random, queueOf } = consumer;
+    await Promise.all(
+      again.map((record) =>
+        queueOf(record).hide(record.receiptHandle, visibilitySeconds + spread * random()),
+      ),
+    );
   }
 
   async function process(record: SQSRecord): Promise<Result<unknown, MessageFailed>> {

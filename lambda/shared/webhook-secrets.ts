@@ -1,6 +1,7 @@
 import { GenerateMacCommand, type KMSClient } from '@aws-sdk/client-kms';
 import { fail, ok, type Result, type Unavailable } from '../../domain/result';
 import { secretLength, secretMessage } from '../../domain/signature';
+import { timeouts } from './timeouts';
 
 /** KMS is unreachable, or rejected the request. */
 export type SecretUnavailable = Unavailable<'secret_unavailable'>;
@@ -13,8 +14,6 @@ export interface WebhookSecrets {
 
 /** Cached secrets. They never change, so they do not expire. */
 const cacheSize = 1_000;
-/** Timeout of one request in milliseconds, including the client's retries. */
-const deadline = 5_000;
 
 /**
  * Derives secrets from `webhookId.version` with an HMAC_256 key of KMS, so that none is stored. KMS documents this use
@@ -33,7 +32,7 @@ export function createWebhookSecrets(options: {
         MacAlgorithm: 'HMAC_SHA_256',
         Message: secretMessage(webhookId, version),
       }),
-      { abortSignal: AbortSignal.timeout(deadline) },
+      { abortSignal: AbortSignal.timeout(timeouts.keys) },
     );
     if (Mac?.length !== secretLength) throw new Error('KMS returned no MAC of the expected length');
     return Mac;

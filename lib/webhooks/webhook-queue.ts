@@ -7,8 +7,12 @@ import { withStableLogicalId } from '../stable-logical-id';
 export interface WebhookQueueProps {
   /** Prefix of the queue's and the dead-letter queue's logical ids. */
   readonly logicalId: string;
-  /** The consumer's timeout. */
-  readonly functionTimeout: Duration;
+  /**
+   * When messages of a killed function are received again: a little above the function's timeout, below which Lambda refuses the
+   * queue. AWS advises six times the timeout, because retries that come early use up receives; here they make no request.
+   * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+   */
+  readonly visibilitySeconds: number;
   /** @default - a dead-letter queue of its own */
   readonly deadLetters?: Queue;
 }
@@ -18,7 +22,11 @@ export class WebhookQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
 
-  constructor(scope: Construct, id: string, { logicalId, functionTimeout, deadLetters }: WebhookQueueProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { logicalId, visibilitySeconds, deadLetters }: WebhookQueueProps,
+  ) {
     super(scope, id);
     this.deadLetters =
       deadLetters ??
@@ -28,8 +36,7 @@ export class WebhookQueue extends Construct {
       new Queue(this, 'Messages', {
         ...settings,
         maxMessageSizeBytes: maxMessageBytes - reasonBytes,
-        // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
-        visibilityTimeout: Duration.seconds(6 * functionTimeout.toSeconds()),
+        visibilityTimeout: Duration.seconds(visibilitySeconds),
         deadLetterQueue: { queue: this.deadLetters, maxReceiveCount },
       }),
       `${logicalId}Queue`,
@@ -39,8 +46,8 @@ export class WebhookQueue extends Construct {
 
 /**
  * SQS's maximum. The function moves unreadable messages to the dead-letter queue at once, and a retry is a new
- * message. So receives count only our own faults, with a wait of up to 15 minutes each: this bridges ten days. A message that kills
- * its function returns after the visibility timeout and reaches the dead-letter queue within a week.
+ * message. So receives count only our own faults, with a wait of up to 15 minutes each: this bridges ten days, which is more
+ * often needed than to be rid of a message that kills its function: that reaches the dead-letter queue after one to two days.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue.html
  */
 const maxReceiveCount = 1_000;

@@ -24,8 +24,6 @@ export interface WebhooksProps {
 }
 
 /** Time for the database to resume (20 s), for a receiver (15 s) and for KMS, SQS and the attempt's row. */
-const deliveryTimeout = Duration.seconds(deliverWebhook.timeoutSeconds);
-const fanOutTimeout = Duration.seconds(45);
 
 /**
  * Events become webhooks: events queue, fan-out, delivery queue, and delivery from the private subnets, whose only
@@ -55,15 +53,15 @@ export class Webhooks extends Construct {
     super(scope, id);
     this.events = new WebhookQueue(this, 'Events', {
       logicalId: 'WebhookEvents',
-      functionTimeout: fanOutTimeout,
+      visibilitySeconds: fanOutEvent.visibilitySeconds,
     });
     this.deliveries = new WebhookQueue(this, 'Deliveries', {
       logicalId: 'WebhookDelivery',
-      functionTimeout: deliveryTimeout,
+      visibilitySeconds: deliverWebhook.visibilitySeconds,
     });
     this.retries = new WebhookQueue(this, 'Retries', {
       logicalId: 'WebhookRetry',
-      functionTimeout: deliveryTimeout,
+      visibilitySeconds: deliverWebhook.visibilitySeconds,
       deadLetters: this.deliveries.deadLetters,
     });
     const [secrets] = sharedKeysOf(props.environment);
@@ -90,7 +88,7 @@ export class Webhooks extends Construct {
         DELIVERY_QUEUE_URL: this.deliveries.queue.queueUrl,
         RETRY_QUEUE_URL: this.retries.queue.queueUrl,
       },
-      timeout: fanOutTimeout,
+      timeout: Duration.seconds(fanOutEvent.timeoutSeconds),
       network,
     });
     allowSending(handler, deadLetters, this.deliveries.queue, this.retries.queue);
@@ -116,7 +114,7 @@ export class Webhooks extends Construct {
         WEBHOOK_SECRETS_KEY_ID: this.secretsKeyArn,
         ENVIRONMENT: this.props.environment.name,
       },
-      timeout: deliveryTimeout,
+      timeout: Duration.seconds(deliverWebhook.timeoutSeconds),
       network,
     });
     // The event queue, for `webhook.disabled`.

@@ -25,8 +25,8 @@ const log = ({ logRetentionDays }: Environment) => ({
 const keptLog = (row: Environment) => ({ ...log(row), ...outlives });
 const queue = { MessageRetentionPeriod: days(14), SqsManagedSseEnabled: true, ...outlives };
 const deadLetterQueue = { ...queue, MaximumMessageSize: 256 * 1_024 };
-const sourceQueue = (deadLetters: string, functionTimeout: number) => ({
-  ...{ ...queue, MaximumMessageSize: 255 * 1_024, VisibilityTimeout: 6 * functionTimeout },
+const sourceQueue = (deadLetters: string, visibilityTimeout: number) => ({
+  ...{ ...queue, MaximumMessageSize: 255 * 1_024, VisibilityTimeout: visibilityTimeout },
   RedrivePolicy: { maxReceiveCount: 1_000, deadLetterTargetArn: { 'Fn::GetAtt': [deadLetters, 'Arn'] } },
 });
 const consumer = (MaximumConcurrency: number) => ({
@@ -155,11 +155,11 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
   'docs/events.md: 14 days': { 'SQS::Queue WebhookEventsDeadLetterQueue': deadLetterQueue },
   'docs/runbook/alarms.md: 14 days': { 'SQS::Queue WebhookDeliveryDeadLetterQueue': deadLetterQueue },
   'docs/runbook/alarms.md: crashed their function a thousand times': {
-    'SQS::Queue WebhookEventsQueue': sourceQueue('WebhookEventsDeadLetterQueue', 45),
+    'SQS::Queue WebhookEventsQueue': sourceQueue('WebhookEventsDeadLetterQueue', 60),
   },
   'docs/receivers.md: for up to 14 days': {
-    'SQS::Queue WebhookDeliveryQueue': sourceQueue('WebhookDeliveryDeadLetterQueue', 75),
-    'SQS::Queue WebhookRetryQueue': sourceQueue('WebhookDeliveryDeadLetterQueue', 75),
+    'SQS::Queue WebhookDeliveryQueue': sourceQueue('WebhookDeliveryDeadLetterQueue', 95),
+    'SQS::Queue WebhookRetryQueue': sourceQueue('WebhookDeliveryDeadLetterQueue', 95),
   },
   'docs/reference.md: **Fan-out** | 10 ×': {
     'Lambda::EventSourceMapping WebhooksFanOutEvent': consumer(10),
@@ -171,8 +171,8 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
     'Lambda::EventSourceMapping WebhooksDeliverWebhookRetry': consumer(20),
   },
   'docs/decisions/webhook-delivery.md': {
-    'Lambda::Function WebhooksFanOutEvent': lambda(45),
-    'Lambda::Function WebhooksDeliverWebhook': lambda(75),
+    'Lambda::Function WebhooksFanOutEvent': lambda(56),
+    'Lambda::Function WebhooksDeliverWebhook': lambda(90),
     'Lambda::Function WebhooksPurgeExpired': lambda(300),
     // A database that may pause is woken once a day.
     'Events::Rule WebhooksPurge': ({ database }) =>

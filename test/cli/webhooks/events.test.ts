@@ -36,7 +36,8 @@ describe('send-event', () => {
 describe('deliveries', () => {
   const date = '2026-11-20T12:00:00.000Z';
   const attempt = {
-    ...{ date, eventId: 'evt_1', webhookId, deliveryId: 'msg_1', outcome: 'given_up', status: null },
+    ...{ date, eventId: 'evt_1', webhookId, deliveryId: 'msg_1', series: '', attempt: 24 },
+    ...{ outcome: 'given_up', status: null },
     ...{ reason: 'server_error', durationMs: 12, nextAttemptAt: null },
   };
   const listing = (...attempts: readonly object[]) =>
@@ -47,7 +48,9 @@ describe('deliveries', () => {
     expect(await region.json('deliveries')).toEqual([attempt]);
     listing(...Array(100).fill(attempt));
     const { stdout, stderr } = await region.wallet('deliveries');
-    expect(stdout).toContain(`${date}  evt_1  ${webhookId}  given_up  -     server_error  12 ms\n`);
+    expect(stdout).toContain(
+      `${date}  evt_1  ${webhookId}  -       24       given_up  -     server_error  12 ms\n`,
+    );
     expect(stderr).toBe(`The latest 100. Earlier ones: --until ${date}\n`);
     const narrow = await runWallet(['deliveries', '--outputs', region.outputs], { columns: 80 });
     const [first] = narrow.stdout.split('\n\n');

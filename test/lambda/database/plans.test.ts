@@ -105,7 +105,10 @@ async function deletion(outcome: keyof typeof callers): Promise<void> {
 const operation = (name: string, input: object) =>
   createOperations({ ports: { database, ...ownFacts }, log: recordLog() })({ operation: name, input });
 const times = { since: '2020-01-01T00:00:00Z', until: '2040-01-01T00:00:00Z' };
-const sent = { eventId: 'ev-1', deliveryId: 'd', attemptedAt: 0, durationMs: 1 };
+const sent = {
+  ...{ eventId: 'ev-1', deliveryId: 'd', attemptedAt: 0, durationMs: 1 },
+  ...{ series: '', number: 1, attempt: 1 },
+};
 const failed = { outcome: 'failed', reason: 'timeout' } as const;
 
 /** What the product does, at least once with each index. */
@@ -120,7 +123,7 @@ const work: Readonly<Record<string, () => Promise<unknown>>> = {
     return createSubscriptions(database).findSubscribers({ event, acceptedAt: Date.parse(times.until) - 1 });
   },
   'a redelivery': () => createSubscriptions(database).findStoredEvent({ eventId: 'ev-1', webhookId }),
-  'a delivery': () => createWebhooks(database).find(webhookId),
+  'a delivery': () => createWebhooks(database).find({ webhookId, deliveryId: 'd' }),
   "an attempt's row": () => createWebhooks(database).record({ webhookId, ...sent, ...failed }),
   'the attempts of an event': () => operation('list-delivery-attempts', { eventId: 'ev-1', limit: 10 }),
   'the attempts of a webhook': () => operation('list-delivery-attempts', { webhookId, limit: 10 }),

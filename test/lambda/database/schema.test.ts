@@ -27,7 +27,7 @@ const valid: readonly (readonly [table: string, row: Row])[] = [
   ['used_user_actions', { ...use, expires_at: now }],
   ['audit_records', { ...use, operation: 'o', subject_id: 's', outcome: 'deleted' }],
   ['webhooks', { webhook_id: id('wh'), organization_id, url: 'https://a' }],
-  ['webhook_attempts', { ...attempt, outcome: 'failed', reason: 'r' }],
+  ['webhook_attempts', { ...attempt, series: '', number: 1, outcome: 'failed', reason: 'r' }],
   ['webhook_events', { event_id: 'e', organization_id, kind: 'k', accepted_at: now, body: '{}' }],
 ];
 
@@ -73,6 +73,7 @@ const violations: Readonly<Record<string, readonly Row[]>> = {
   webhooks_check: [{ enabled: false, disabled_at: now }],
   webhooks_check1: [{ enabled: false, disabled_reason: 'gone' }],
   webhooks_check2: [{ secret_version: 2 }, { rotated_at: now }],
+  webhook_attempts_delivery_id_series_number_idx: [{}],
   webhook_attempts_outcome_check: [{ outcome: 'lost' }],
 };
 
@@ -160,9 +161,10 @@ const privileges: Readonly<Record<DatabaseRole | 'directory', object>> = {
       'SELECT (webhook_id organization_id kinds enabled disabled_reason disabled_at unhealthy_at created_at)',
   },
   deliver_webhook: {
-    webhook_attempts: 'INSERT',
+    webhook_attempts:
+      'INSERT, SELECT (delivery_id attempted_at duration_ms status outcome reason next_attempt_at series number copy attempt next_attempt), UPDATE (attempted_at duration_ms status outcome reason next_attempt_at copy attempt next_attempt)',
     webhooks:
-      'SELECT (webhook_id organization_id url secret_version rotated_at enabled disabled_at unhealthy_at), UPDATE (enabled disabled_reason disabled_at unhealthy_at)',
+      'SELECT (webhook_id organization_id url secret_version rotated_at enabled disabled_reason disabled_at unhealthy_at), UPDATE (enabled disabled_reason disabled_at unhealthy_at)',
   },
   purge_expired: {
     used_user_actions: 'DELETE, SELECT',

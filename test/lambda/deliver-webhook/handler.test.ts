@@ -44,8 +44,9 @@ const secretOf = (id: string, version: number) =>
   createHash('sha256').update(secretMessage(id, version)).digest();
 
 async function send(change: Partial<Delivery> = {}, queue = world.deliveries): Promise<Delivery> {
-  const ids = { deliveryId: deliveryId('ev-1', webhookId), webhookId, eventId: 'ev-1' };
-  const event = { acceptedAt: Date.now() - 1_500, body: eventText(world.organizationId, 'ev-1') };
+  const { eventId = 'ev-1' } = change;
+  const ids = { deliveryId: deliveryId(eventId, webhookId), webhookId, eventId };
+  const event = { acceptedAt: Date.now() - 1_500, body: eventText(world.organizationId, eventId) };
   const delivery = { ...ids, ...event, ...change };
   await queue.send(writeDelivery(delivery));
   return delivery;
@@ -69,6 +70,7 @@ async function run(ports: Partial<DeliveryPorts> = {}, from = world.deliveries, 
       metrics,
       now: Date.now,
       random: () => 0.5,
+      newToken: () => 'token',
       schedule: retrySchedule,
       ...ports,
     },
@@ -93,8 +95,8 @@ const markUnhealthy = (ago: string) =>
   world.database.query`
     update webhooks set unhealthy_at = now() + ${ago}::interval where webhook_id = ${webhookId}`;
 const stored = async () => {
-  const webhook = await webhooks.find(webhookId);
-  return webhook.ok ? webhook.value : undefined;
+  const known = await webhooks.find({ webhookId, deliveryId: '' });
+  return known.ok ? known.value.webhook : undefined;
 };
 /** The deliveries that were sent to the second lane. */
 const retried = () => world.retries.sent().map(({ body, ...sent }) => ({ ...sent, ...parseDelivery(body) }));
@@ -195,7 +197,7 @@ describe('a failing delivery', () => {
     const outcome = { status: 503, outcome: 'failed', reason: 'server_error' };
     expect(await attempts()).toMatchObject([{ ...outcome, ...times }]);
     expect(world.log.lines).toMatchObject([{ outcome: 'failed', attempt: 1, retryInMs: 4_500 }]);
-    const value = { ...delivery, attempt: 2, notBefore: now + 4_500 };
+    const value = { ...delivery, number: 2, copy: 'token', attempt: 2, notBefore: now + 4_500 };
     expect(retried()).toEqual([{ group: webhookId, delaySeconds: 5, ok: true, value }]);
     expect(await stored()).toMatchObject({ unhealthy: true });
   });
@@ -250,7 +252,7 @@ describe('a receiver that responds after 3 s', () => {
     const slow = { outcome: 'failed', reason: 'slow', status: null, duration_ms: limited };
     expect(await attempts()).toMatchObject([{ ...slow, attempted_at: began, next_attempt_at: notBefore }]);
     expect(await stored()).toMatchObject({ unhealthy: true });
-    const value = { ...delivery, attempt: 1, notBefore };
+    const value = { ...delivery, number: 2, copy: 'token', attempt: 1, notBefore };
     expect(retried()).toEqual([{ group: webhookId, delaySeconds: 14, ok: true, value }]);
 
     await markUnhealthy('-31 s');

@@ -21,7 +21,7 @@ beforeAll(() => {
 
 function fanOut(ports: Partial<Dependencies['ports']> = {}, deadLetters = world.deadLetters.url) {
   const handler = createHandler({
-    ports: { subscriptions, lanes: world.lanes(), ...ports },
+    ports: { subscriptions, lanes: world.lanes(), newToken: () => 'token', ...ports },
     events: world.queue(world.events.url),
     deadLetters: world.queue(deadLetters),
     log: world.log,
@@ -32,8 +32,8 @@ function fanOut(ports: Partial<Dependencies['ports']> = {}, deadLetters = world.
 
 const sendEvent = (id: string, organizationId = world.organizationId, kind?: string) =>
   world.events.send(eventText(organizationId, id, kind));
-const redeliver = (eventId: string, webhookId: string) =>
-  world.events.send(JSON.stringify({ redeliver: { eventId, webhookId } }));
+const redeliver = (eventId: string, webhookId: string, series?: string) =>
+  world.events.send(JSON.stringify({ redeliver: { eventId, webhookId, series } }));
 
 /** The deliveries that were sent to a lane. */
 const delivered = (lane: TestQueue) =>
@@ -91,13 +91,13 @@ it('sends invalid events to the dead-letter queue with the reason, or keeps them
   expect(delivered(world.deliveries)).toHaveLength(1);
   expect(await refused()).toEqual([
     ['{"id":1}', 'The event lacks: organizationId, kind, date, data.'],
-    [redelivery, '"redeliver" must be {"eventId","webhookId"}.'],
+    [redelivery, '"redeliver" must be {"eventId","webhookId","series"}.'],
   ]);
   await world.events.send('not an event');
   expect(await fanOut({}, missing)).toEqual({ received: 1, failed: 1 });
 });
 
-it('refuses events of our kinds, unless they say what the database says', async () => {
+it('refuses events of our kinds, and drops a webhook.disabled that the database does not confirm', async () => {
   const { organizationId } = world;
   const webhookId = await world.addWebhook();
   const listener = await world.addWebhook();
@@ -106,8 +106,8 @@ it('refuses events of our kinds, unless they say what the database says', async 
     disabledEvent({ webhookId, organizationId, reason: 'gone', disabledAt, ...change }).text;
   // While it is enabled, also for a webhook that does not exist.
   const ours = ['webhook.test', probe.kind].map((kind) => eventText(organizationId, 'ev-1', kind));
-  const forged = [event(), event({ webhookId: newId('wh') }), ...ours];
-  for (const body of forged) await world.events.send(body);
+  const unconfirmed = [event(), event({ webhookId: newId('wh') })];
+  for (const body of [...unconfirmed, ...ours]) await world.events.send(body);
   await fanOut();
 
   await world.database.query`
@@ -120,7 +120,10 @@ it('refuses events of our kinds, unless they say what the database says', async 
   expect(await fanOut()).toEqual({ received: 5, failed: 0 });
   expect(delivered(world.deliveries)).toMatchObject([{ webhookId: listener, body: event() }]);
   const reason = 'Kinds that begin with "webhook." are reserved.';
-  expect(await refused()).toEqual([...forged, ...altered].map((body) => [body, reason]).sort());
+  expect(await refused()).toEqual(ours.map((body) => [body, reason]).sort());
+  const dropped = world.log.lines.filter(({ logCode }) => logCode === 'EVENT_UNCONFIRMED');
+  const line = { message: 'Event dropped', messageId: expect.any(String), kind: 'webhook.disabled' };
+  expect(dropped).toMatchObject([...unconfirmed, ...altered].map(() => line));
 });
 
 it('hides events for some seconds while the database or a delivery queue is unavailable', async () => {
@@ -153,11 +156,12 @@ it('redelivers a stored event unchanged to one webhook, even if that was disable
   await world.database.query`
     update webhooks set enabled = true, disabled_reason = null, disabled_at = null, created_at = '2026-01-01'`;
 
-  await redeliver(eventId, webhookId);
+  await redeliver(eventId, webhookId, 'own');
   expect(await fanOut()).toEqual({ received: 1, failed: 0 });
   const ids = { webhookId, eventId, deliveryId: deliveryId(eventId, webhookId) };
-  expect(delivered(world.retries)).toEqual([{ ...ids, acceptedAt, body }]);
-  const line = { logCode: 'EVENT_REDELIVERED', eventId, webhookId, deliveries: 1 };
+  const chain = { series: 'own', number: 1, copy: 'token' };
+  expect(delivered(world.retries)).toEqual([{ ...ids, ...chain, acceptedAt, body }]);
+  const line = { logCode: 'EVENT_REDELIVERED', eventId, webhookId, series: 'own', deliveries: 1 };
   expect(world.log.lines).toEqual([{ message: 'Event redelivered', ...line }]);
 });
 

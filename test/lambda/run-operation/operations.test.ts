@@ -270,22 +270,22 @@ const keep = (id: string, second: number, kind = 'wallet.created') =>
 
 type Attempt = Parameters<ReturnType<typeof createWebhooks>['record']>[0];
 const failed = { durationMs: 12.4, outcome: 'failed', reason: 'connection_refused' } as const;
-const record = (id: string, change: Partial<Attempt> = {}) =>
-  createWebhooks(region.as('deliver_webhook')).record({
-    ...{ webhookId: 'wh-1', deliveryId: 'msg_1', eventId: own(id), attemptedAt: start, ...failed },
-    ...change,
-  });
+const record = (id: string, { number = 1, ...change }: Partial<Attempt> = {}) => {
+  const ids = { webhookId: 'wh-1', deliveryId: own(id), eventId: own(id), series: '' };
+  const attempt = { ...ids, attemptedAt: start, ...failed, number, attempt: number, ...change };
+  return createWebhooks(region.as('deliver_webhook')).record(attempt);
+};
 
 const listAttempts = (input: Json) => invoke('list-delivery-attempts', input);
 it('list-delivery-attempts lists those of an event, latest first, with the time of the next one', async () => {
   const delivered = { status: 204, durationMs: 12, outcome: 'delivered', reason: 'ok' } as const;
-  await record('a', { nextAttemptAt: start + 5_000 });
-  await record('a', { ...delivered, attemptedAt: start + 6_000 });
+  await record('a', { successor: { attempt: 2, notBefore: start + 5_000 } });
+  await record('a', { ...delivered, number: 2, attemptedAt: start + 6_000 });
   await record('b');
-  const ids = { eventId: own('a'), webhookId: 'wh-1', deliveryId: 'msg_1' };
+  const ids = { eventId: own('a'), webhookId: 'wh-1', deliveryId: own('a'), series: '' };
   const attempts = [
-    { ...ids, ...delivered, date: time(6), nextAttemptAt: null },
-    { ...ids, ...failed, durationMs: 12, date: time(0), status: null, nextAttemptAt: time(5) },
+    { ...ids, ...delivered, attempt: 2, date: time(6), nextAttemptAt: null },
+    { ...ids, ...failed, attempt: 1, durationMs: 12, date: time(0), status: null, nextAttemptAt: time(5) },
   ];
   expect(await listAttempts({ eventId: own('a') })).toEqual({ ok: true, result: { attempts } });
 });
@@ -294,7 +294,7 @@ it("list-delivery-attempts filters, refuses unknown events and webhooks, and lea
   const webhookId = await add();
   for (const [index, outcome] of (['failed', 'given_up', 'failed'] as const).entries())
     await record(`${index}`, { webhookId, outcome, attemptedAt: start + index * 1_000 });
-  await record('0');
+  await record('0', { deliveryId: 'another' });
   await record('probe', { webhookId: probe.webhookId, attemptedAt: start + 3_600_000 });
   await keep('kept', 0);
   const rows: [Json, string | string[]][] = [
@@ -350,7 +350,7 @@ it("list-stored-events, with `undelivered`, omits events already delivered to th
   await keep('b', 3);
   await record('a', { webhookId, outcome: 'delivered' });
   await record('b', { webhookId, outcome: 'given_up' });
-  await record('b', { webhookId: newer, outcome: 'delivered' });
+  await record('b', { webhookId: newer, deliveryId: 'another', outcome: 'delivered' });
   expect(await listEvents(webhookId, { undelivered: true })).toEqual(['b']);
   const { events } = await run('list-stored-events', { webhookId, since: time(0), until: time(59) });
   expect(events).toMatchObject([{ delivered: true }, { delivered: false }]);

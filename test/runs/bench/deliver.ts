@@ -4,7 +4,7 @@ import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import { deliveryId, retrySchedule, writeDelivery } from '../../../domain/delivery';
+import { deliveryId, newToken, retrySchedule, writeDelivery } from '../../../domain/delivery';
 import { ok } from '../../../domain/result';
 import { createHandler } from '../../../lambda/deliver-webhook/handler';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
@@ -76,12 +76,20 @@ function openHandler(url: string, certificateAuthority: string) {
         route: () => '127.0.0.1',
       }),
       webhooks: {
-        find: async () => ok({ url, enabled: true, unhealthy: false, secretVersion: 1 }),
-        record: done,
+        find: async () => ok({ webhook: { url, enabled: true, unhealthy: false, secretVersion: 1 } }),
+        record: async () => ok(true),
         disable: async () => ok(undefined),
       },
       secrets: { secret: async () => ok(Buffer.alloc(32)) },
-      ...{ log, metrics, events: queue, schedule: retrySchedule, now: Date.now, random: Math.random },
+      ...{
+        log,
+        metrics,
+        events: queue,
+        schedule: retrySchedule,
+        now: Date.now,
+        random: Math.random,
+        newToken,
+      },
     },
     lanes: { first: queue, second: queue },
     ...{ secondLaneUrl: '/retries', deadLetters: queue, metrics },

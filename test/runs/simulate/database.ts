@@ -1,5 +1,5 @@
 import type { Disabling, Redelivery } from '../../../domain/event';
-import type { AttemptRow, StoredWebhook } from '../../../lambda/deliver-webhook/deliver-webhook';
+import type { AttemptRow, Known, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
 import type { AcceptedEvent, StoredEvent, Subscriber } from '../../../lambda/fan-out-event/fan-out-event';
 
 export interface SimulatedWebhook {
@@ -17,7 +17,8 @@ export class SimulatedDatabase {
   readonly webhooks = new Map<string, SimulatedWebhook>();
   private readonly byOrganization = new Map<string, SimulatedWebhook[]>();
   readonly events = new Map<string, AcceptedEvent>();
-  readonly attempts: AttemptRow[] = [];
+  /** By series, then by number. */
+  readonly attempts = new Map<string, Map<number, AttemptRow>>();
 
   constructor(private readonly now: () => number) {}
 
@@ -30,15 +31,44 @@ export class SimulatedDatabase {
     this.byOrganization.set(webhook.organizationId, [...this.of(webhook.organizationId), webhook]);
   }
 
-  find(webhookId: string): StoredWebhook | undefined {
+  find({ webhookId, deliveryId, series = '' }: Parameters<Webhooks['find']>[0]): Known {
     const webhook = this.webhooks.get(webhookId);
-    if (!webhook) return undefined;
-    const { url, enabled, unhealthyAt } = webhook;
-    return { url, enabled, unhealthy: unhealthyAt !== undefined, secretVersion: 1 };
+    const rows = [...(this.attempts.get(`${deliveryId} ${series}`)?.values() ?? [])];
+    const latest = rows.reduce<AttemptRow | undefined>(
+      (highest, row) => (highest && highest.number > row.number ? highest : row),
+      undefined,
+    );
+    const last = rows.find(({ outcome }) => outcome !== 'failed') ?? latest;
+    return {
+      ...(webhook && { webhook: this.stored(webhook) }),
+      ...(last && {
+        last: {
+          number: last.number,
+          ...(last.copy !== undefined && { copy: last.copy }),
+          ...(last.successor && { successor: last.successor }),
+        },
+      }),
+    };
   }
 
-  record(attempts: readonly AttemptRow[]): readonly unknown[] {
-    this.attempts.push(...attempts);
+  private stored({ webhookId, url, enabled, unhealthyAt }: SimulatedWebhook) {
+    const disabling = this.findDisabling(webhookId);
+    const unhealthy = unhealthyAt !== undefined;
+    return { url, enabled, unhealthy, secretVersion: 1, ...(disabling && { disabling }) };
+  }
+
+  /** @returns for each whether it was written */
+  record(attempts: readonly AttemptRow[]): readonly boolean[] {
+    const written = new Set<AttemptRow>();
+    for (const row of [...attempts].sort((one, other) => orderOf(one) - orderOf(other))) {
+      const key = `${row.deliveryId} ${row.series}`;
+      const rows = this.attempts.get(key) ?? new Map<number, AttemptRow>();
+      this.attempts.set(key, rows);
+      const existing = rows.get(row.number);
+      if (existing && (row.outcome !== 'delivered' || existing.outcome === 'delivered')) continue;
+      rows.set(row.number, row);
+      written.add(row);
+    }
     for (const { webhookId, outcome, durationMs } of attempts) {
       const webhook = this.webhooks.get(webhookId);
       if (!webhook) continue;
@@ -46,7 +76,7 @@ export class SimulatedDatabase {
       else if (webhook.unhealthyAt !== undefined && webhook.unhealthyAt < this.now() - 30_000)
         webhook.unhealthyAt = undefined;
     }
-    return attempts;
+    return attempts.map((row) => written.has(row));
   }
 
   disable(webhookId: string, url: string, reason: string): Disabling | undefined {
@@ -85,3 +115,6 @@ export class SimulatedDatabase {
     return { webhookId, organizationId, reason, disabledAt };
   }
 }
+
+/** Of several copies in one statement, one that was delivered is written. */
+const orderOf = ({ outcome }: AttemptRow) => (outcome === 'delivered' ? 0 : 1);

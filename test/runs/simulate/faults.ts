@@ -11,6 +11,7 @@ export const faultKinds = {
   'database refused': 'the database refuses a call',
   'database answer lost': 'the database carries out a call, and the response is lost',
   'key refused': 'KMS refuses a call',
+  slow: 'a call takes almost as long as it may',
 } as const;
 
 export type FaultKind = keyof typeof faultKinds;

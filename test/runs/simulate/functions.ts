@@ -8,10 +8,11 @@ import { createHandler as createDelivering } from '../../../lambda/deliver-webho
 import { createHandler as createFanningOut } from '../../../lambda/fan-out-event/handler';
 import { coalesce } from '../../../lambda/shared/coalesce';
 import { createQueues } from '../../../lambda/shared/queue';
+import { longestCall, timeouts } from '../../../lambda/shared/timeouts';
 import type { Clock } from './clock';
 import type { SimulatedDatabase } from './database';
 import type { Faults } from './faults';
-import type { Invariants, Planned } from './invariants';
+import { type Invariants, type Planned, planOf } from './invariants';
 import { createReceivers, type ReceiverKind, type Request } from './receivers';
 import { createClient, type SimulatedQueue } from './sqs';
 
@@ -30,7 +31,6 @@ export interface Surroundings {
 }
 
 const never = new Promise<never>(() => undefined);
-const noSignal = new AbortController().signal;
 const secret = ok(new Uint8Array(32));
 
 /** An instance of a function: the real handler over ports of the world, until it is killed at one of their calls. */
@@ -43,16 +43,21 @@ abstract class Instance {
       resolve('killed');
     };
   });
+  /** The deliveries or events of its messages. */
+  batch: readonly string[] = [];
   abstract handle(event: SQSEvent): Promise<SQSBatchResponse>;
 
   constructor(protected readonly world: Surroundings) {}
 
   /** Calls a port. */
   protected async call<T>(place: string, subjects: readonly string[], work: () => Promise<T>): Promise<T> {
-    const { clock, faults } = this.world;
+    const { clock, faults, invariants } = this.world;
     const dies = (when: string) => {
       clock.touch();
-      if (!this.isDead && faults.happen('killed', `${when} ${place}`, subjects)) this.die();
+      if (!this.isDead && faults.happen('killed', `${when} ${place}`, subjects)) {
+        this.die();
+        for (const subject of this.batch) if (!subjects.includes(subject)) invariants.fault(subject);
+      }
       return this.isDead;
     };
     if (dies('before')) return never;
@@ -69,7 +74,7 @@ abstract class Instance {
     const { clock, faults, isDown } = this.world;
     const lost = subjects.map(() => fail({ kind: 'database_unavailable', reason: 'timeout' } as const));
     return this.call(place, subjects, async () => {
-      await clock.wait(3);
+      await clock.wait(faults.happen('slow', place, subjects) ? longestCall - 100 : 3);
       if (isDown('database') || faults.happen('database refused', place, subjects)) return lost;
       const values = work().map(ok);
       if (!faults.happen('database answer lost', place, subjects)) return values;
@@ -90,9 +95,17 @@ abstract class Instance {
     const client = createClient(Object.values(queues), call);
     const queue = createQueues(
       () => client,
-      () => noSignal,
+      (milliseconds) => {
+        const over = clock.now + milliseconds;
+        return {
+          get aborted() {
+            return clock.now >= over;
+          },
+        } as AbortSignal;
+      },
     );
     let draws = 0;
+    const draw = () => random(`${this.constructor.name} ${clock.now} ${++draws}`);
     return {
       queue,
       lanes: { first: queue(queues.deliveries.url), second: queue(queues.retries.url) },
@@ -103,14 +116,15 @@ abstract class Instance {
         warn: () => undefined,
         error: (message: unknown, ...extra: unknown[]) => tell('log', `${message} ${JSON.stringify(extra)}`),
       },
-      random: () => random(`${this.constructor.name} ${clock.now} ${++draws}`),
+      random: draw,
+      newToken: () => draw().toString(36).slice(2),
     };
   }
 }
 
 export class FanOutEvent extends Instance {
   readonly handle = (() => {
-    const { lanes, queue: _, ...common } = this.common();
+    const { lanes, queue: _, newToken, ...common } = this.common();
     const { database } = this.world;
     const subscriptions = {
       findSubscribers: coalesce((accepted: readonly Parameters<SimulatedDatabase['findSubscribers']>[0][]) =>
@@ -124,7 +138,7 @@ export class FanOutEvent extends Instance {
         this.queryOne('find event', redelivery.eventId, () => database.findStoredEvent(redelivery)),
       findDisabling: (id: string) => this.queryOne('find disabling', id, () => database.findDisabling(id)),
     };
-    return createFanningOut({ ...common, ports: { subscriptions, lanes } });
+    return createFanningOut({ ...common, ports: { subscriptions, lanes, newToken } });
   })();
 }
 
@@ -138,8 +152,12 @@ export class DeliverWebhook extends Instance {
     const { clock, database, queues } = this.world;
     const metrics = { addMetric: () => undefined, hasStoredMetrics: () => false } as unknown as Metrics;
     const webhooks = {
-      find: coalesce((ids: readonly string[]) =>
-        this.query('find', ids, () => ids.map((id) => database.find(id))),
+      find: coalesce((deliveries: readonly Parameters<SimulatedDatabase['find']>[0][]) =>
+        this.query(
+          'find',
+          deliveries.map(({ deliveryId }) => deliveryId),
+          () => deliveries.map((delivery) => database.find(delivery)),
+        ),
       ),
       record: coalesce((rows: readonly Parameters<SimulatedDatabase['record']>[0][number][]) =>
         this.query(
@@ -165,20 +183,21 @@ export class DeliverWebhook extends Instance {
     this.gone.length = 0;
     this.planned = event.Records.flatMap(({ body }) => {
       const delivery = parseDelivery(body);
-      return delivery.ok ? [{ attempt: 1, ...delivery.value }] : [];
+      return delivery.ok ? [planOf(delivery.value)] : [];
     });
     return this.delivering(event);
   }
 
   private get secrets() {
-    const { faults, isDown } = this.world;
+    const { clock, faults, isDown } = this.world;
     return {
       secret: (webhookId: string) =>
-        this.call('derive secret', [webhookId], async () =>
-          isDown('keys') || faults.happen('key refused', 'derive secret', [webhookId])
+        this.call('derive secret', [webhookId], async () => {
+          if (faults.happen('slow', 'derive secret', [webhookId])) await clock.wait(timeouts.keys - 100);
+          return isDown('keys') || faults.happen('key refused', 'derive secret', [webhookId])
             ? fail({ kind: 'secret_unavailable', reason: 'timeout' } as const)
-            : secret,
-        ),
+            : secret;
+        }),
     };
   }
 

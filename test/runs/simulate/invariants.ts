@@ -1,4 +1,4 @@
-import { type Delivery, parseDelivery, retrySchedule } from '../../../domain/delivery';
+import { type Delivery, retrySchedule } from '../../../domain/delivery';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import type { Clock } from './clock';
 import type { SimulatedDatabase } from './database';
@@ -7,7 +7,17 @@ import type { Request } from './receivers';
 const hours = 3_600_000;
 
 /** A message of which a request is made. */
-export type Planned = Pick<Delivery, 'deliveryId' | 'eventId'> & { readonly attempt: number };
+export type Planned = Required<Pick<Delivery, 'deliveryId' | 'eventId' | 'series' | 'number' | 'attempt'>>;
+
+export const planOf = ({
+  attempt = 1,
+  number = attempt,
+  series = '',
+  deliveryId,
+  eventId,
+}: Delivery): Planned => ({
+  ...{ deliveryId, eventId, series, number, attempt },
+});
 
 interface Previous {
   readonly attempt: number;
@@ -29,7 +39,6 @@ interface Story {
   readonly eventId: string;
   requests: number;
   slow: number;
-  faults: number;
   /** Highest number of a request at the last fault. */
   numberAtFault: number;
   highest: number;
@@ -46,6 +55,7 @@ interface Story {
 export class Invariants {
   readonly violations: Violation[] = [];
   private readonly stories = new Map<string, Story>();
+  private readonly faults = new Map<string, number>();
 
   constructor(
     private readonly clock: Clock,
@@ -64,15 +74,14 @@ export class Invariants {
     if (known) return known;
     const story: Story = {
       eventId,
-      ...{ requests: 0, slow: 0, faults: 0, numberAtFault: 0, highest: 0, busyUntil: 0, firstAt: 0 },
+      ...{ requests: 0, slow: 0, numberAtFault: 0, highest: 0, busyUntil: 0, firstAt: 0 },
       series: new Map(),
     };
     this.stories.set(deliveryId, story);
     return story;
   }
 
-  private chain(story: Story, _planned: Planned) {
-    const series = '';
+  private chain(story: Story, { series }: Planned) {
     const known = story.series.get(series) ?? { live: 0, isOver: false, numbers: new Set<number>() };
     story.series.set(series, known);
     return known;
@@ -84,19 +93,22 @@ export class Invariants {
     this.violations.push({ eventId, text: `${time} ${deliveryId} ${promise}` });
   }
 
-  fault(deliveryId: string): void {
-    const story = this.stories.get(deliveryId);
-    if (!story) return;
-    story.faults++;
-    story.numberAtFault = story.highest;
+  /** A fault met a delivery or its event. */
+  fault(subject: string): void {
+    this.faults.set(subject, (this.faults.get(subject) ?? 0) + 1);
+    const story = this.stories.get(subject);
+    if (story) story.numberAtFault = story.highest;
+  }
+
+  private faultsOf({ deliveryId, eventId }: Planned): number {
+    return (this.faults.get(deliveryId) ?? 0) + (this.faults.get(eventId) ?? 0);
   }
 
   /** A message of a delivery queue was added, or has gone for good. */
   count(body: string, change: 1 | -1): void {
-    const delivery = parseDelivery(body);
-    if (!delivery.ok) return;
-    const { deliveryId, webhookId } = delivery.value;
-    const chain = this.chain(this.story(delivery.value), { attempt: 1, ...delivery.value });
+    const delivery: Delivery = JSON.parse(body);
+    const { deliveryId, webhookId } = delivery;
+    const chain = this.chain(this.story(delivery), planOf(delivery));
     chain.live += change;
     const webhook = this.database.webhooks.get(webhookId);
     if (chain.live > 0 || chain.isOver || !webhook?.enabled) return;
@@ -106,11 +118,11 @@ export class Invariants {
   request(planned: Planned, request: Request): void {
     const { deliveryId, beganAt, busyUntil } = request;
     const story = this.story(planned);
-    const { attempt } = planned;
-    const number = attempt + story.slow;
+    const { number, attempt } = planned;
     const chain = this.chain(story, planned);
     if (story.requests++ === 0) story.firstAt = beganAt;
-    const isFaultless = story.faults === 0 && story.series.size === 1;
+    const faults = this.faultsOf(planned);
+    const isFaultless = faults === 0 && story.series.size === 1;
     const { previous } = story;
 
     if (isFaultless && beganAt < story.busyUntil) this.violated(deliveryId, 'twice at once at its receiver');
@@ -126,7 +138,7 @@ export class Invariants {
     }
     if (isFaultless && !this.hasOutages && beganAt > story.firstAt + 72 * hours)
       this.violated(deliveryId, 'later than 72 h');
-    const extra = story.faults < 2 ? story.faults : 2 * story.faults;
+    const extra = faults < 2 ? faults : 2 * faults;
     const most = retrySchedule.length * story.series.size + story.slow + extra;
     if (story.requests > most) this.violated(deliveryId, `request ${story.requests} of at most ${most}`);
     if (chain.numbers.has(number) && number > story.numberAtFault + 2)

@@ -5,6 +5,7 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
+import { timeouts } from '../../../lambda/shared/timeouts';
 import type { Clock } from './clock';
 import type { Faults } from './faults';
 
@@ -145,7 +146,7 @@ export class SimulatedQueue {
   async send(entries: readonly SendMessageBatchRequestEntry[]): Promise<object> {
     const subjects = entries.map(({ MessageBody = '' }) => subjectOf(MessageBody));
     const place = `to ${this.settings.name}`;
-    await this.clock.wait(5);
+    await this.clock.wait(this.faults.happen('slow', place, subjects) ? timeouts.queue - 100 : 5);
     if (this.faults.happen('send refused', place, subjects)) throw unavailable();
     const times = this.faults.happen('sent twice', place, subjects) ? 2 : 1;
     for (let time = 0; time < times; time++)

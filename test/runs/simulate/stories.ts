@@ -7,16 +7,18 @@ export function drawWorld(seed: number, change: Partial<WorldOptions> = {}): Wor
   const random = createRandom(seed);
   const draw = (what: string, most: number) => Math.floor(most * random(what));
   const kinds = Object.keys(faultKinds) as FaultKind[];
-  const probability = (kind: FaultKind) => (random(`with ${kind}`) < 0.5 ? 0 : 10 ** -(1 + 3 * random(kind)));
+  const probability = (kind: FaultKind) => (random(`with ${kind}`) < 0.5 ? 0 : 10 ** -(2 + 2 * random(kind)));
   const others = Object.keys(receiverKinds) as ReceiverKind[];
   const good: ReceiverKind[] = Array(draw('good receivers', 12)).fill('fast');
   return {
     seed,
     days: 1,
     organizations: 1 + draw('organizations', 8),
-    eventsPerDay: 1 + draw('events', 20),
+    webhooks: 1 + draw('webhooks', 2),
+    eventsPerDay: 1 + draw('events', 12),
     receivers: [...good, ...others.filter((kind) => random(`receiver ${kind}`) < 0.5), 'fast'],
     probabilities: Object.fromEntries(kinds.map((kind) => [kind, probability(kind)])),
+    repeats: random('with repeats') < 0.5 ? 0 : 0.05,
     outages: ['database', 'keys']
       .filter((service) => random(`outage of ${service}`) < 0.3)
       .map((service) => {
@@ -28,22 +30,34 @@ export function drawWorld(seed: number, change: Partial<WorldOptions> = {}): Wor
 }
 
 /**
- * The shortest story of a violation: its event alone, with as few faults as still violate something. None if the violation
- * needs other events.
+ * The shortest story of a violation: as few events and faults as still violate something; its own event alone if that is
+ * enough.
  */
-export async function tellStory(options: WorldOptions, outcome: Outcome): Promise<Outcome | undefined> {
-  const event = outcome.violations.find(({ eventId }) => eventId !== '')?.eventId;
-  if (event === undefined) return undefined;
-  const tell = (faults: readonly string[]) =>
-    runWorld(options, { events: new Set([event]), faults: new Set(faults) });
-  let story = await tell(outcome.faults);
-  if (story.violations.length === 0) return undefined;
-  for (let size = story.faults.length; size >= 1; size = Math.floor(size / 2)) {
-    for (let from = 0; from < story.faults.length; ) {
-      const shorter = await tell(story.faults.filter((_, index) => index < from || index >= from + size));
-      if (shorter.violations.length > 0) story = shorter;
+export async function tellStory(options: WorldOptions, outcome: Outcome): Promise<Outcome> {
+  const run = (events: readonly string[], faults: readonly string[]) =>
+    runWorld(options, { events: new Set(events), faults: new Set(faults) });
+  const own = outcome.violations.find(({ eventId }) => eventId !== '')?.eventId ?? '';
+  const isViolated = async (events: readonly string[], faults: readonly string[]) =>
+    (await run(events, faults)).violations.length > 0;
+  const events = (await isViolated([own], outcome.faults))
+    ? [own]
+    : await shorten(outcome.events, (fewer) => isViolated(fewer, outcome.faults));
+  const faults = await shorten(outcome.faults, (fewer) => isViolated(events, fewer));
+  return run(events, faults);
+}
+
+/** Leaves out what the property does not need: halves first, then ever smaller parts. */
+async function shorten(
+  all: readonly string[],
+  holds: (some: readonly string[]) => Promise<boolean>,
+): Promise<readonly string[]> {
+  let needed = all;
+  for (let size = Math.ceil(all.length / 2); size >= 1; size = Math.floor(size / 2)) {
+    for (let from = 0; from < needed.length; ) {
+      const fewer = needed.filter((_, index) => index < from || index >= from + size);
+      if (await holds(fewer)) needed = fewer;
       else from += size;
     }
   }
-  return story;
+  return needed;
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { deliveryId } from '../../../domain/delivery';
+import { deliveryId, writeDelivery } from '../../../domain/delivery';
 import { parseEvent, writeEvent, writeRedelivery } from '../../../domain/event';
+import * as deliverWebhook from '../../../lambda/deliver-webhook/variables';
+import * as fanOutEvent from '../../../lambda/fan-out-event/variables';
 import { Clock } from './clock';
 import { SimulatedDatabase } from './database';
 import { createRandom, type FaultKind, Faults } from './faults';
@@ -15,10 +17,13 @@ export interface WorldOptions {
   readonly days: number;
   readonly organizations: number;
   /** Of each organization. */
+  readonly webhooks: number;
   readonly eventsPerDay: number;
   /** Those of the webhooks are drawn from these. */
   readonly receivers: readonly ReceiverKind[];
   readonly probabilities: Readonly<Partial<Record<FaultKind, number>>>;
+  /** Share of the events that their producer sends again, that an operator redelivers, and that the release before retries. */
+  readonly repeats: number;
   /** When a service of ours refuses everything: hours from the beginning. */
   readonly outages: readonly { readonly service: string; readonly from: number; readonly to: number }[];
 }
@@ -36,7 +41,8 @@ export interface Outcome {
   readonly violations: readonly Violation[];
   /** Their names. */
   readonly faults: readonly string[];
-  readonly events: number;
+  /** The ids of those that were sent. */
+  readonly events: readonly string[];
   readonly deliveries: number;
   readonly requests: number;
   /** Of every line of the history. */
@@ -44,9 +50,7 @@ export interface Outcome {
   readonly history: readonly string[];
 }
 
-/** Seconds that a function may take. */
-const timeouts = { events: 45, deliveries: 75, retries: 75 };
-const visibility = (queue: keyof typeof timeouts) => 6 * timeouts[queue];
+const consumers = { events: fanOutEvent, deliveries: deliverWebhook, retries: deliverWebhook };
 const concurrency = { events: 10, deliveries: 20, retries: 20 };
 const maxReceives = 1_000;
 const hour = 3_600_000;
@@ -88,14 +92,16 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
         ...{ name, visibilityTimeout: seconds, maxReceives, deadLetters, wake },
         count(body, change) {
           tell(subjectOf(body), `${change > 0 ? 'sent to' : 'gone from'} ${name}`);
-          if (name !== 'events') invariants.count(body, change);
+          if (name === 'deliveries' || name === 'retries') invariants.count(body, change);
         },
       },
       clock,
       faults,
     );
   const consumed = (['events', 'deliveries', 'retries'] as const).map((name) => {
-    const queue: SimulatedQueue = createQueue(name, visibility(name), () => clock.after(10, poll));
+    const queue: SimulatedQueue = createQueue(name, consumers[name].visibilitySeconds, () =>
+      clock.after(10, poll),
+    );
     const idle: (FanOutEvent | DeliverWebhook)[] = [];
     let running = 0;
     return queue;
@@ -115,8 +121,9 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
       const Records = queue.receive(10);
       for (const { body } of Records) tell(subjectOf(body), `received from ${name}`);
       const instance = idle.pop() ?? new (name === 'events' ? FanOutEvent : DeliverWebhook)(world);
+      instance.batch = Records.map(({ body }) => subjectOf(body));
       let isOver = false;
-      clock.after(timeouts[name] * 1_000, () => {
+      clock.after(consumers[name].timeoutSeconds * 1_000, () => {
         if (isOver || instance.isDead) return;
         invariants.violated('', `a batch of ${name} took longer than its function may`);
         instance.die();
@@ -155,11 +162,11 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
     return webhooks.map(({ webhookId }) => deliveryId(id, webhookId));
   }
 
-  let sent = 0;
+  const sent = new Set<string>();
   for (let number = 0; number < options.organizations; number++) {
     const name = String(number).padStart(5, '0');
     const organizationId = `or-${name}-simul-00000000000000`;
-    for (let index = 0; index < 1 + Math.floor(2 * random(`webhooks of ${number}`)); index++) {
+    for (let index = 0; index < options.webhooks; index++) {
       const webhookId = `wh-${name}-simul-0000000000000${index}`;
       const drawn = Math.floor(options.receivers.length * random(`receiver ${index} of ${number}`));
       kinds.set(webhookId, options.receivers[drawn] ?? 'fast');
@@ -174,7 +181,7 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
         new Date(start + at),
       );
       const send = (body: string) => () => {
-        sent++;
+        sent.add(id);
         events.add(body);
       };
       clock.after(at, send(text));
@@ -182,8 +189,15 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
       const later = at + random(`later than ${id}`) * day;
       const what = random(`again ${id}`);
       const webhookId = `wh-${name}-simul-00000000000000`;
-      if (what < 0.05) clock.after(later, send(text));
-      else if (what < 0.1) clock.after(later, send(writeRedelivery({ eventId: id, webhookId })));
+      if (what < options.repeats) clock.after(later, send(text));
+      else if (what < 2 * options.repeats)
+        clock.after(later, send(writeRedelivery({ eventId: id, webhookId, series: `again-${id}` })));
+      else if (what < 3 * options.repeats) {
+        const eventId = `old-${id}`;
+        const ids = { deliveryId: deliveryId(eventId, webhookId), webhookId, eventId };
+        const old = writeDelivery({ ...ids, acceptedAt: start + Math.floor(at), body: text, attempt: 2 });
+        clock.after(at, () => retries.add(old));
+      }
     }
   }
 
@@ -194,11 +208,12 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
   await clock.run(end + 5 * day, () => violations.length > 0 || left() === 0);
   if (violations.length === 0 && left() > 0)
     invariants.violated('', `${left()} messages are left five days after the last fault`);
-  if (deadLetters.length > 0) invariants.violated(subjectOf(deadLetters[0] ?? ''), 'on the dead-letter queue');
+  if (deadLetters.length > 0)
+    invariants.violated(subjectOf(deadLetters[0] ?? ''), 'on the dead-letter queue');
   return {
     violations,
     faults: faults.happened,
-    events: sent,
+    events: [...sent],
     ...invariants.counts(),
     digest: digest.digest('hex'),
     history,
