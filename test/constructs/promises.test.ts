@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { keepActiveEvent } from '../../lambda/shared/variables';
 import { type Environment, environments } from '../../lib/environments';
 import { projectRoot } from '../architecture/sources';
 import { type Resource, synthesizeEveryStack } from '../support/stacks';
@@ -65,6 +66,10 @@ const managed = (Name: string, ...counted: readonly string[]) => ({
       }),
     },
   },
+});
+const backupEvent = (jobs: string, detail: object) => ({
+  EventPattern: { source: ['aws.backup'], 'detail-type': [`${jobs} Job State Change`], detail },
+  Targets: [{ Input: JSON.stringify(keepActiveEvent) }],
 });
 const schedule = (ScheduleExpression: string, retries = 2, seconds = 7_200) => ({
   ...{ ScheduleExpression, State: 'ENABLED' },
@@ -263,8 +268,16 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
     'Lambda::Function (SchemaMigration|SigningKeys)Provider': provider,
   },
   'lib/network/network.ts': { 'Lambda::Function CustomVpcRestrictDefaultSG': lambda(15 * 60, 128) },
+  // Fields as in AWS's sample events: https://docs.aws.amazon.com/aws-backup/latest/devguide/eventbridge.html
   'lib/monitoring/backup-events.ts': {
-    'Events::Rule MonitoringBackupEvents': { State: 'ENABLED' },
+    'Events::Rule MonitoringBackupEventsCopy': backupEvent('Copy', {
+      state: ['COMPLETED'],
+      destinationBackupVaultArn: [{ 'Fn::GetAtt': ['AirGappedVault', 'BackupVaultArn'] }],
+    }),
+    'Events::Rule MonitoringBackupEventsRestore': backupEvent('Restore', {
+      status: ['COMPLETED'],
+      restoreTestingPlanArn: [{ 'Fn::GetAtt': [expect.stringMatching(/Drill/), 'RestoreTestingPlanArn'] }],
+    }),
   },
   'docs/runbook/alarms.md: daily event': { 'Events::Rule \\w+KeepActive': schedule('rate(1 day)') },
   'lib/environments.ts: logRetentionDays': {
