@@ -115,7 +115,7 @@ it.each(['', 'webhook', 'local', ...walletCommands.map(([path]) => path)])(
 
 it('help loses nothing without a reader', () => {
   for (const [program, ...args] of [['wallet'], ['wallet', 'smoke'], ['guardrails'], ['local']]) {
-    const command = `set -o pipefail; node --require tsx/cjs bin/${program}.ts ${args.join(' ')} --help | head -n 1`;
+    const command = `set -o pipefail; node --require tsx/cjs bin/${program}.ts ${args.join(' ')} --help 2>&1 | head -n 1`;
     expect(execFileSync('bash', ['-c', command], { encoding: 'utf8' })).toMatch(/^Usage: /);
   }
 });
