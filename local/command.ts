@@ -135,13 +135,15 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
   try {
     if (options.fresh) await removeData(state, signal, environments);
     requireSpace(state);
+    // The first failure ends the rest at once.
+    const fail = (error: Error) => ending.abort(error);
     // `startLocal` checks again, for an assembly that needs no synthesis.
-    const onSynthesis = () =>
-      requireFreePorts(context.environmentNames(), environments, ports).catch((error) => ending.abort(error));
+    const onSynthesis = () => requireFreePorts(context.environmentNames(), environments, ports).catch(fail);
     const prepared = [
       provideAssembly({ directory: assembly, signal, onStep: step, onSynthesis }),
       prepareCluster(state, signal),
     ];
+    for (const each of prepared) each.catch(fail);
     // Loaded while another process synthesizes the stacks.
     const { startLocal } = require('./start') as typeof start;
     await allSettledOrThrow(prepared);
