@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { App, type Stack, type Stage, Tags, Validations } from 'aws-cdk-lib';
 import { recordAcknowledgements } from './checks/residency/acknowledgements';
 import { boundariesOf, boundaryBeside, ResidencyPlugin } from './checks/residency/plugin';
-import { addRulePacks } from './checks/rule-packs';
+import { addRulePack } from './checks/rule-packs';
 import type { Environment } from './environment/schema';
 import { developerEnvironment, environments as table } from './environments';
 import { identifyingTags } from './stacks/environment-stack';
@@ -24,7 +24,7 @@ export interface EnvironmentsOptions {
   /** @default - the table in environments.ts; with `-c wallet:developer=NAME`, only that copy of its first row */
   readonly environments?: readonly Environment[];
   /**
-   * Whether synthesis warns of deprecated environments and checks the templates, by CloudFormation's rules and the rule packs: two
+   * Whether synthesis warns of deprecated environments and checks the templates, by CloudFormation's rules and the rule pack: two
    * thirds of its time. Like `--no-validation` of the CDK command line. @default true
    */
   readonly validateTemplates?: boolean;
@@ -90,7 +90,7 @@ export function addEnvironments(scope: Stage, options: EnvironmentsOptions = {})
     });
   });
   Validations.of(scope).addPlugins(new ResidencyPlugin([...boundariesOf(environments), ...ownStacks]));
-  if (validateTemplates) addRulePacks(scope);
+  if (validateTemplates) addRulePack(scope);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { commandLineContext, readSetting, type Warn } from '../app';
 import { ResidencyPlugin } from '../checks/residency/plugin';
-import { addRulePacks } from '../checks/rule-packs';
+import { addRulePack } from '../checks/rule-packs';
 import { AccountStack } from './account-stack';
 import { readAccountSettings } from './settings';
 
@@ -28,6 +28,6 @@ export function createAccountApp(
     globalTypes: ['AWS::IAM::OIDCProvider', 'AWS::Budgets::Budget'],
   } as const;
   Validations.of(app).addPlugins(new ResidencyPlugin([boundary]));
-  addRulePacks(app);
+  addRulePack(app);
   return app;
 }

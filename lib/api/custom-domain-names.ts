@@ -9,7 +9,6 @@ import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatem
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
-import { acknowledge } from '../checks/acknowledgements';
 import type { DomainNames } from '../environment/schema';
 
 export interface CustomDomainNamesProps {
@@ -39,7 +38,6 @@ export class CustomDomainNames extends Construct {
         securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,
         endpointAccessMode: EndpointAccessMode.STRICT,
       });
-      acknowledge(domain, 'domainName');
       domain.addBasePathMapping(restApi, { stage: restApi.deploymentStage });
       if (zone) {
         const target = RecordTarget.fromAlias(new ApiGatewayDomain(domain));

@@ -28,7 +28,7 @@ interface PublicRoute {
   readonly requiresToken: boolean;
   /** The method's own throttle. @default - the stage's, the row's `throttle` */
   readonly throttle?: (environment: Environment) => Environment['throttle'];
-  /** Why the rule packs' findings on the method are accepted. */
+  /** Why the rule pack's findings on the method are accepted. */
   readonly acknowledged: Parameters<typeof acknowledge>[1];
 }
 
@@ -49,7 +49,6 @@ export const routeTable: Readonly<
       new DatabaseFunction(stack, 'DeleteUserGroup', {
         useCase: 'delete-user-group',
         description: 'Deletes a user group',
-        invokedBy: 'gateway',
         variables: deleteUserGroupVariables,
         environment: {
           TOKEN_ISSUER: environment.tokenIssuer,
@@ -77,7 +76,6 @@ export const routeTable: Readonly<
       const handler = new HandlerFunction(stack, 'CheckDelivery', {
         useCase: 'check-delivery',
         description: "Checks deliveries to the environment's own receiver",
-        invokedBy: 'gateway',
         variables: checkDeliveryVariables,
         environment: {
           ENVIRONMENT: environment.name,

@@ -24,7 +24,6 @@ export class SigningKeys extends Construct {
     const exporter = new HandlerFunction(this, 'ExportJwks', {
       useCase: 'export-jwks',
       description: 'Exports the public halves of signing keys',
-      invokedBy: 'deployment',
       variables: [],
       environment: {},
       timeout: Duration.seconds(30),

@@ -62,7 +62,6 @@ export class Dashboard extends Construct {
       useCase: 'serve-dashboard',
       files: { [pageFile]: page.html },
       description: 'Serves the dashboard',
-      invokedBy: 'gateway',
       variables,
       environment: {
         FACTS: JSON.stringify(facts),

@@ -37,7 +37,6 @@ export class SchemaMigration extends Construct {
     const handler = new HandlerFunction(this, 'MigrateSchema', {
       useCase: 'migrate-schema',
       description: 'Applies pending migrations to the database',
-      invokedBy: 'deployment',
       // Set by `grantOwnership`, as they depend on how the database is reached.
       variables: [],
       environment: {},

@@ -61,10 +61,7 @@ export abstract class ServingCluster extends DatabaseCluster {
       enableIamDatabaseAuthentication: databaseAccess === 'direct',
       ...(this.insights && { performanceInsightsEnabled: true, ...this.insights }),
     } satisfies rds.CfnDBClusterProps);
-    acknowledge(
-      this.cluster,
-      databaseAccess === 'data-api' ? 'clusterWithoutClients' : 'clusterWithMoreLogs',
-    );
+    if (databaseAccess === 'data-api') acknowledge(this.cluster, 'clusterWithoutClients');
     if (!database.deletionProtection) {
       this.cluster.applyRemovalPolicy(RemovalPolicy.SNAPSHOT);
       acknowledge(this.cluster, 'deletableCluster');

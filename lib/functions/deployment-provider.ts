@@ -4,7 +4,6 @@ import type { CfnFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-la
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import type { Construct } from 'constructs';
-import { acknowledge, acknowledgeFunction, defaultPolicy } from '../checks/acknowledgements';
 import type { HandlerFunction } from './handler-function';
 
 export interface DeploymentProviderProps {
@@ -42,7 +41,5 @@ export class DeploymentProvider extends Provider {
     });
     const framework = this.node.findChild('framework-onEvent') as LambdaFunction;
     (framework.node.defaultChild as CfnFunction).architectures = ['arm64'];
-    acknowledgeFunction(framework, 'deployment');
-    acknowledge(defaultPolicy(role), 'inlinePolicy');
   }
 }

@@ -7,7 +7,7 @@ import { Architecture, Function as LambdaFunction, LoggingFormat, Runtime } from
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { keepActiveEvent } from '../../lambda/shared/variables';
-import { acknowledge, acknowledgeFunction, defaultPolicy, type Invoker } from '../checks/acknowledgements';
+import { acknowledge, defaultPolicy } from '../checks/acknowledgements';
 import { BundledCode, type BundleOptions } from './bundles';
 
 export interface FunctionNetwork {
@@ -20,8 +20,8 @@ export interface HandlerFunctionProps<Name extends string = string> extends Bund
   /** The folder under `lambda/` with the `handler.ts` to bundle. */
   readonly useCase: string;
   readonly description: string;
-  /** For the acknowledgements of the rule packs; grants no permission. */
-  readonly invokedBy: Invoker;
+  /** Whether a rule invokes it, at least once a week: its network interfaces stay. @default false */
+  readonly isScheduled?: boolean;
   /** The names of the function's own variables, of its `variables.ts` if it has any. */
   readonly variables: readonly Name[];
   /** A value for each of `variables`; a missing one fails to compile. */
@@ -69,9 +69,7 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
       }),
     });
     this.useCase = props.useCase;
-    acknowledgeFunction(this, props.invokedBy);
-    acknowledge(defaultPolicy(role), 'inlinePolicy');
-    if (props.network && props.invokedBy !== 'schedule') keepActive(this);
+    if (props.network && !props.isScheduled) keepActive(this);
   }
 }
 

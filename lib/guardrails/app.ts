@@ -3,7 +3,7 @@ import { CfnPolicy } from 'aws-cdk-lib/aws-organizations';
 import type { Construct } from 'constructs';
 import { commandLineContext } from '../app';
 import { ResidencyPlugin } from '../checks/residency/plugin';
-import { addRulePacks } from '../checks/rule-packs';
+import { addRulePack } from '../checks/rule-packs';
 import { type GuardedAccount, resourceControlPolicy, serviceControlPolicy } from './policies';
 
 /** `actionsOnly`: without the resource control policy, until a first copy and drill of backups succeeded. docs/guardrails.md */
@@ -52,6 +52,6 @@ export function createGuardrailsApp(guarded: GuardrailsProps, outdir?: string): 
   const globalTypes = ['AWS::Organizations::Policy'];
   const boundary = { stackId, region, residencyRegions, natGateways: 0, globalTypes } as const;
   Validations.of(app).addPlugins(new ResidencyPlugin([boundary]));
-  addRulePacks(app);
+  addRulePack(app);
   return app;
 }

@@ -18,7 +18,6 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment/schema';
 import type { OperationsKey } from './operations-key';
 
@@ -100,7 +99,6 @@ export class Alarms extends Construct {
         alarmDescription: describe(description, row),
       });
       if (condition) (alarm.node.defaultChild as CfnAlarm).cfnOptions.condition = condition;
-      if (composite) acknowledge(alarm, 'partOfCompositeAlarm');
       if (!composite) notify(alarm);
       else if (!composites.get(composite.name)?.parts.push(alarm))
         composites.set(composite.name, { row: { ...row, ...composite }, parts: [alarm] });

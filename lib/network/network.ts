@@ -2,7 +2,7 @@ import { type CfnResource, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { acknowledge, defaultPolicy } from '../checks/acknowledgements';
+import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment/schema';
 
 export interface NetworkProps {
@@ -57,10 +57,6 @@ export class Network extends Construct {
     for (const { node } of [...vpc.publicSubnets, ...vpc.privateSubnets, ...vpc.isolatedSubnets]) {
       acknowledge(node.findChild('Subnet'), 'subnet');
     }
-    for (const { node } of vpc.publicSubnets) {
-      acknowledge(node.findChild('DefaultRoute'), 'internetRoute');
-    }
-    acknowledge(defaultPolicy(vpc.node.findChild('All').node.findChild('IAMRole')), 'inlinePolicy');
     restrictDefaultSecurityGroupFunction(
       Stack.of(this),
       new LogGroup(this, 'RestrictDefaultSecurityGroupLog', logGroup),
@@ -77,7 +73,6 @@ export class Network extends Construct {
 function restrictDefaultSecurityGroupFunction(stack: Stack, logGroup: LogGroup): void {
   const { node } = stack.node.findChild('Custom::VpcRestrictDefaultSGCustomResourceProvider');
   const handler = node.findChild('Handler') as CfnResource;
-  acknowledge(handler, 'functionOfCdk');
   handler.addPropertyOverride('Architectures', ['arm64']);
   handler.addPropertyOverride('LoggingConfig', { LogFormat: 'JSON', LogGroup: logGroup.logGroupName });
   const role = node.findChild('Role') as CfnResource;

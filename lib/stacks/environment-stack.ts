@@ -3,7 +3,6 @@ import { AnyPrincipal, Effect, type PolicyDocument, PolicyStatement } from 'aws-
 import { CfnKey, CfnReplicaKey, Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct, IConstruct } from 'constructs';
 import type { OutputName } from '../../domain/outputs';
-import { acknowledgeOnEach } from '../checks/acknowledgements';
 import type { Environment } from '../environment/schema';
 
 export interface EnvironmentStackProps {
@@ -50,7 +49,6 @@ export abstract class EnvironmentStack extends Stack {
     this.row = environment;
     this.notices = notices;
     Aspects.of(this).add({ visit: limitGrants });
-    Aspects.of(this).add({ visit: acknowledgeOnEach });
     if (environment.disposable) Aspects.of(this).add({ visit: dispose });
     for (const [key, value] of Object.entries(tags)) {
       // Too new: `cfn-lint` and some regions may not support its tags. CloudFormation adds the stack's tags.

@@ -46,7 +46,6 @@ export class RegionStack extends EnvironmentStack {
     const authorizeRequest = new HandlerFunction(this, 'AuthorizeRequest', {
       useCase: 'authorize-request',
       description: 'Verifies access tokens',
-      invokedBy: 'gateway',
       variables: authorizeRequestVariables,
       environment: {
         TOKEN_ISSUER: environment.tokenIssuer,
@@ -79,7 +78,6 @@ export class RegionStack extends EnvironmentStack {
     const operations = new DatabaseFunction(this, 'RunOperation', {
       useCase: 'run-operation',
       description: 'Runs the operations of the wallet command line',
-      invokedBy: 'operator',
       variables: runOperationVariables,
       environment: {
         ENVIRONMENT: environment.name,

@@ -31,7 +31,7 @@ export class Probe extends Construct {
       role: 'probe_webhooks',
       schema,
       description: "Sends an event to the environment's own receiver",
-      invokedBy: 'schedule',
+      isScheduled: true,
       variables,
       environment: { EVENTS_QUEUE_URL: queue.queueUrl, CHECK_URL: `${apiUrl}${checkPath}` },
       timeout: Duration.seconds(30),

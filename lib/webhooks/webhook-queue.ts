@@ -1,7 +1,6 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { acknowledge } from '../checks/acknowledgements';
 import { withStableLogicalId } from '../stable-logical-id';
 
 export interface WebhookQueueProps {
@@ -31,7 +30,6 @@ export class WebhookQueue extends Construct {
     this.deadLetters =
       deadLetters ??
       withStableLogicalId(new Queue(this, 'DeadLetters', settings), `${logicalId}DeadLetterQueue`);
-    if (!deadLetters) acknowledge(this.deadLetters, 'deadLetters');
     this.queue = withStableLogicalId(
       new Queue(this, 'Messages', {
         ...settings,

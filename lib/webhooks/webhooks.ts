@@ -80,7 +80,6 @@ export class Webhooks extends Construct {
       role: 'fan_out_event',
       useCase: 'fan-out-event',
       description: 'Fans out each event: one message per subscribed webhook',
-      invokedBy: 'queue',
       variables: fanOutEvent.variables,
       environment: {
         EVENTS_QUEUE_URL: queue.queueUrl,
@@ -104,7 +103,6 @@ export class Webhooks extends Construct {
       role: 'deliver_webhook',
       useCase: 'deliver-webhook',
       description: 'Delivers events to webhooks from the webhook origin',
-      invokedBy: 'queue',
       variables: deliverWebhook.variables,
       environment: {
         DELIVERY_QUEUE_URL: queue.queueUrl,
@@ -133,7 +131,7 @@ export class Webhooks extends Construct {
       role: 'purge_expired',
       useCase: 'purge-expired',
       description: 'Deletes expired attempts, events and user actions',
-      invokedBy: 'schedule',
+      isScheduled: true,
       variables: [],
       environment: {},
       timeout: Duration.minutes(5),
