@@ -3,8 +3,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { boundariesOf, findingsIn } from '../../lib/checks/residency/plugin';
-import type { ResidencyBoundary } from '../../lib/checks/residency/template';
+import type { CreateAppOptions } from '../../lib/app';
 import { projectRoot } from '../architecture/sources';
 import { codeUnder, load } from '../support/documents';
 import { first, withDirectAccess } from '../support/rows';
@@ -37,10 +36,16 @@ it('the security group of integrating.md reaches the database alone, and passes 
   const props = { vpcId: 'vpc-1', databaseSecurityGroupId: 'sg-1' };
   type Clients = new (scope: Construct, id: string, own: typeof props) => Construct;
   const { DatabaseClients } = load<{ DatabaseClients: Clients }>(snippets[2] ?? '');
-  const Resources = withApp((app) => {
-    const stack = new Stack(app, 'Own');
-    new DatabaseClients(stack, 'Clients', props);
-    return app.synth().getStackByName('Own').template.Resources;
+  const extend: CreateAppOptions['extend'] = ({ scope, environment: { stackId, region } }) => {
+    const own = new Stack(scope, `${stackId}Accounts`, { env: { region } });
+    new DatabaseClients(own, 'Clients', props);
+    return [own];
+  };
+  const environments = [withDirectAccess];
+  const stackName = `${withDirectAccess.stackId}Accounts`;
+  // Throws for a finding.
+  const { Resources } = withApp((app) => app.synth().getStackByName(stackName).template, {
+    ...{ environments, extend, validateTemplates: false },
   });
   const postgres = { IpProtocol: 'tcp', FromPort: 5432, ToPort: 5432 };
   const [[clients, group], [, ingress]] = Object.entries(Resources) as [string, object][] as [
@@ -51,9 +56,6 @@ it('the security group of integrating.md reaches the database alone, and passes 
   expect(group).toMatchObject({ Properties: { VpcId: 'vpc-1', SecurityGroupEgress } });
   const SourceSecurityGroupId = { 'Fn::GetAtt': [clients, 'GroupId'] };
   expect(ingress).toMatchObject({ Properties: { ...postgres, GroupId: 'sg-1', SourceSecurityGroupId } });
-  const { json } = stackOf(withDirectAccess);
-  const [boundary] = boundariesOf([withDirectAccess]) as [ResidencyBoundary];
-  expect(findingsIn({ ...json, Resources: { ...json.Resources, ...Resources } }, boundary)).toEqual([]);
 });
 
 it('operating.md has the limits of webhooks, firewall and throttle as they are', () => {
