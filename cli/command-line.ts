@@ -140,7 +140,14 @@ function nameSlipsFirst({ args }: Command, command: Command): void {
     .map(({ long }) => long);
   // Commander looks for these first.
   for (const option of command.options) Object.assign(option, { mandatory: false, parseArg: undefined });
-  if (unknown.length > 0) return;
+  const [flag = ''] = unknown;
+  const [full, ...others] = command.options.filter(
+    ({ long }) => /^--\w/.test(flag) && long?.startsWith(flag),
+  );
+  // Commander looks for misspelt words only.
+  if (full && others.length === 0)
+    command.error(`error: unknown option '${flag}'\n(Did you mean ${full.long}?)`);
+  if (flag) return;
   const hint = meant.length > 0 ? `\n(Did you mean ${meant.join(' or ')} ${operand}?)` : '';
   command.error(`error: unexpected argument '${operand}'${hint}`);
 }

@@ -61,6 +61,7 @@ it.each([
   [['smoke', first.name], `(Did you mean --environment ${first.name}?)`],
   [['webhook', 'show', webhookId], `(Did you mean --webhook ${webhookId}?)`],
   [['move-origin', '2'], '(Did you mean --zone 2?)'],
+  [['smoke', '--env', first.name], "unknown option '--env'\n(Did you mean --environment?)"],
   [['audit', 'nonsense'], "unexpected argument 'nonsense'"],
   [['delete-group', '--group', 'x', '--grop', groupId], "unknown option '--grop'"],
   [['delete-group', '--group=x', '--grop', groupId], "unknown option '--grop'"],
