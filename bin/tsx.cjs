@@ -3,8 +3,9 @@ const { existsSync } = require('node:fs');
 const { dirname } = require('node:path');
 
 const root = dirname(__dirname);
-const problem = /[?\\]/.test(root)
-  ? `${root} contains "?" or "\\", with which tsx loads no program. Move the project to another folder.`
+const [unsupported] = /[?\\]|(?<=\/)node_modules(?=\/|$)/.exec(root) ?? [];
+const problem = unsupported
+  ? `${root} contains "${unsupported}", with which Node.js or tsx loads no program. Move the project to another folder.`
   : !existsSync(`${root}/node_modules/tsx`) && 'Run "npm ci" in the folder of the project first.';
 if (problem) {
   console.error(`error: ${problem}`);

@@ -27,8 +27,9 @@ it.each([
 });
 
 it.each([
-  ['a?b', /^error: .*a\?b contains "\?" or "\\", .*Move the project/],
-  ['a\\b', /^error: .*a\\b contains .*Move the project/],
+  ['a?b', /^error: .*a\?b contains "\?", .*Move the project/],
+  ['a\\b', /^error: .*a\\b contains "\\", .*Move the project/],
+  ['node_modules', /^error: .* contains "node_modules", .*Move the project/],
   ['a %20#b', /^error: Run "npm ci" in the folder of the project first\.\n$/],
 ])('a program in a folder %s says what is missing', (name, output) => {
   const bin = join(folder(), name, 'bin');
