@@ -5,21 +5,23 @@ import { promoted } from '../../lib/environment/schema';
 import { environments, stacksOf } from '../../lib/environments';
 import { createGuardrailsApp } from '../../lib/guardrails/app';
 import { Workspace } from '../ci/workspace';
-import { newcomer, restored, withDirectAccess, withStandby } from '../support/rows';
+import { keysIn, newcomer, restored, withDirectAccess, withStandby } from '../support/rows';
 import { withTemporaryFolder } from '../support/stacks';
 import { temporaryFolder } from '../support/temporary-folder';
 
 // CloudFormation's own rules take long to load.
 jest.setTimeout(120_000);
 
-it('rows as in the documents pass every check of synthesis: added, with a reserve, restored, promoted', () => {
+it('rows as in the documents pass every check of synthesis: added, with a reserve, restored, with replicas of keys, promoted', () => {
   const { standby: _, ...row } = withDirectAccess;
   const source = { cluster: 'wallet-direct-0123abcd', time: '2026-11-21T10:30:00Z' };
   const added = { ...newcomer, webhookOrigin: { reserve: true } };
-  const rows = [added, restored(row, source), promoted(withStandby)];
-  withTemporaryFolder((outdir) =>
-    expect(() => createApp({ outdir, environments: rows }).synth()).not.toThrow(),
-  );
+  const keys = keysIn(withStandby.region, withStandby);
+  const prepared = { ...withStandby, standby: { ...withStandby.standby, keys } };
+  for (const rows of [[added, restored(row, source), promoted(prepared)], [prepared]])
+    withTemporaryFolder((outdir) =>
+      expect(() => createApp({ outdir, environments: rows }).synth()).not.toThrow(),
+    );
 });
 
 it('the account stack passes every check of synthesis', () => {
