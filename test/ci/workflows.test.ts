@@ -128,8 +128,8 @@ it('the longest move of the origin fits into its job and the session of its role
 /** The texts of the files in folders. */
 const textsIn = (...folders: string[]) =>
   folders.flatMap((folder) =>
-    readdirSync(join(projectRoot, folder)).map((name) =>
-      readFileSync(join(projectRoot, folder, name), 'utf8'),
+    readdirSync(join(projectRoot, folder), { withFileTypes: true }).flatMap((each) =>
+      each.isFile() ? [readFileSync(join(projectRoot, folder, each.name), 'utf8')] : [],
     ),
   );
 /** Those that neither `.ci/run` nor a workflow runs. */
