@@ -16,10 +16,12 @@ import { budgetOf } from '../../domain/objective';
 import { probeMinutes } from '../../domain/probe';
 import { functionRoutes } from '../api/routes';
 import { withStableLogicalId } from '../stable-logical-id';
-import { alarmTable, deliveryMetric, objectiveSums, type Watched } from './alarm-table';
+import { alarmTable } from './alarm-table';
 import { type AlarmRow, Alarms, type AlarmsProps, notifyingNames, runbookAnchorOf } from './alarms';
 import { BackupEvents } from './backup-events';
 import { LogMetrics, sum } from './log-metrics';
+import { deliveryMetric, objectiveSums } from './metrics';
+import type { Watched } from './watched';
 
 export type MonitoringProps = Watched & Pick<AlarmsProps, 'key'>;
 

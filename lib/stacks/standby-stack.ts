@@ -10,8 +10,8 @@ import {
   type Standby,
   sharedKeysOf,
 } from '../environment/schema';
-import { standbyReplication } from '../monitoring/alarm-table';
 import { Alarms } from '../monitoring/alarms';
+import { standbyReplication } from '../monitoring/database-alarms';
 import { OperationsKey } from '../monitoring/operations-key';
 import { Network } from '../network/network';
 import { createSharedKey } from '../shared-key';

@@ -1,0 +1,150 @@
+import { Duration } from 'aws-cdk-lib';
+import { ComparisonOperator, MathExpression, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { AlarmRow } from './alarms';
+import type { BackupEvents } from './backup-events';
+import type { LogMetrics } from './log-metrics';
+import { maximum } from './metrics';
+import type { Watched } from './watched';
+
+const { LESS_THAN_THRESHOLD } = ComparisonOperator;
+const { BREACHING } = TreatMissingData;
+
+const rdsMetric = (metricName: string, dimensionsMap: Record<string, string>) =>
+  new Metric({ namespace: 'AWS/RDS', metricName, dimensionsMap, ...maximum });
+
+/** https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.AuroraMonitoring.Metrics.html */
+export function databaseAlarms(
+  { environment, clusterIdentifier }: Watched,
+  { oldestExpired }: LogMetrics,
+): readonly AlarmRow[] {
+  const { database, throttle } = environment;
+  const ofCluster = { DBClusterIdentifier: clusterIdentifier };
+  const replication: AlarmRow = {
+    name: 'database-replication',
+    description:
+      'A reader has been a second or more behind the writer for 15 minutes, or no reader is available for failover.',
+    // By role, not by instance: at a failover a reader becomes the writer.
+    // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/creating_alarms.html
+    metric: rdsMetric('AuroraReplicaLag', { ...ofCluster, Role: 'READER' }),
+    threshold: 1_000,
+    evaluationPeriods: 3,
+    treatMissingData: BREACHING,
+    unit: 'ms behind the writer',
+  };
+  return [
+    {
+      name: 'database-capacity',
+      description:
+        'The database has used at least 80 percent of its maximum capacity for 15 minutes, or reports no data.',
+      metric: rdsMetric('ACUUtilization', ofCluster),
+      threshold: 80,
+      evaluationPeriods: 3,
+      // Instances report every minute: missing data means no instance.
+      treatMissingData: BREACHING,
+      unit: 'percent of the maximum',
+    },
+    {
+      name: 'database-connections',
+      description:
+        "The database has had more connections for 15 minutes than the API's rate limit can cause.",
+      metric: rdsMetric('DatabaseConnections', ofCluster),
+      // A function has one connection at most. PostgreSQL's own limit is far above (5,000 at 32 capacity units).
+      // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-serverless-v2.setting-capacity.html
+      threshold: throttle.burst,
+      evaluationPeriods: 3,
+      unit: 'connections',
+    },
+    {
+      name: 'database-storage',
+      description:
+        'The database stores 500 GiB, far more than expected for its organizations and 31 days of attempts.',
+      metric: rdsMetric('VolumeBytesUsed', ofCluster),
+      threshold: 500 * 1024 ** 3,
+      unit: 'bytes',
+    },
+    {
+      name: 'purge-behind',
+      description:
+        'For three hours the hourly purge has left rows that expired six hours ago or more, or has not run.',
+      metric: oldestExpired,
+      threshold: 6 * 3_600,
+      evaluationPeriods: 3,
+      treatMissingData: BREACHING,
+      unit: 's since the oldest expired',
+    },
+    ...(database.readers > 0 ? [replication] : []),
+  ];
+}
+
+/**
+ * On the copy: for Aurora a backup job only takes a temporary snapshot, and succeeds even if nothing reaches the vault.
+ * https://docs.aws.amazon.com/aws-backup/latest/devguide/lag-vault-primary-backup.html
+ *
+ * AWS names the dimensions, not their combinations, and an alarm matches a combination; its metric of copies is documented for other
+ * accounts and regions. The sum of all candidates treats those that do not exist as zero (undocumented, as above), and fires when
+ * none saw a job. A copy has the name of its destination.
+ * https://docs.aws.amazon.com/aws-backup/latest/devguide/cloudwatch.html
+ */
+export function backupAlarms({ backups: { vaultName } }: Watched, events: BackupEvents): readonly AlarmRow[] {
+  const completed = (jobs: 'Copy' | 'Restore', period: Duration) => {
+    const metricName = `NumberOf${jobs}JobsCompleted`;
+    const ofVault = { BackupVaultName: vaultName };
+    const metric = (dimensionsMap: Record<string, string>) =>
+      new Metric({ namespace: 'AWS/Backup', metricName, dimensionsMap, period, statistic: 'Sum' });
+    return new MathExpression({
+      expression: 'all + ofType + events',
+      usingMetrics: {
+        all: metric(ofVault),
+        ofType: metric({ ...ofVault, ResourceType: 'Aurora' }),
+        events: events.metric(jobs, period),
+      },
+      period,
+    });
+  };
+  const missing = {
+    comparisonOperator: LESS_THAN_THRESHOLD,
+    threshold: 1,
+    treatMissingData: BREACHING,
+  };
+  return [
+    {
+      name: 'backup-copy',
+      description: 'For 28 hours no backup of the database has reached the vault that nobody can empty.',
+      metric: completed('Copy', Duration.hours(1)),
+      // A day, and what start and copy may vary by.
+      evaluationPeriods: 28,
+      ...missing,
+      unit: 'in an hour; one a day is right',
+    },
+    {
+      name: 'restore-drill',
+      description: 'For six days no backup of the database has been restored as a drill.',
+      metric: completed('Restore', Duration.days(1)),
+      // An alarm looks back seven days at most.
+      // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
+      evaluationPeriods: 6,
+      ...missing,
+      unit: 'in a day; one in three days is right',
+    },
+  ];
+}
+
+/**
+ * The one alarm of a standby region: its replication lag, which is what a promotion would lose. The guide documents the
+ * metric for every secondary of Aurora PostgreSQL; AWS's lab finds it by `SourceRegion`. An alarm matches the exact set of dimensions.
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-global-database-disaster-recovery.html
+ * https://awsauroralabsmy.com/global/cw/
+ */
+export const standbyReplication = (clusterIdentifier: string, sourceRegion: string): AlarmRow => ({
+  name: 'standby-replication',
+  description:
+    'The standby in the second region has been 30 seconds or more behind for 15 minutes, or reports no data.',
+  metric: rdsMetric('AuroraGlobalDBRPOLag', {
+    DBClusterIdentifier: clusterIdentifier,
+    SourceRegion: sourceRegion,
+  }),
+  threshold: 30_000,
+  evaluationPeriods: 3,
+  // Replication may have stopped. docs/runbook/alarms.md says what to do if it never reports without instances.
+  treatMissingData: BREACHING,
+});

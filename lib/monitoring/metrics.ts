@@ -1,0 +1,42 @@
+import type { Duration } from 'aws-cdk-lib';
+import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
+import { functionMetric, type MetricName } from '../../domain/metrics';
+import { objectiveMetrics } from '../../domain/objective';
+import type { Environment } from '../environment/schema';
+import { period } from './log-metrics';
+
+/*
+ * Some expressions rest on this: in a sum, a term without data counts as zero if another has data. Undocumented, and seen:
+ * https://github.com/compiler-explorer/infra/pull/1661. docs/deploying.md, "First day on AWS", has a query for each.
+ */
+
+export const maximum = { period, statistic: 'Maximum' };
+
+/** A metric of the shared vocabulary, in CloudWatch. */
+export const cloudWatchMetric = (
+  {
+    dimensions,
+    ...metric
+  }: ReturnType<typeof objectiveMetrics>['requests' | 'verified'] | ReturnType<typeof functionMetric>,
+  options: MetricOptions,
+) => new Metric({ ...metric, dimensionsMap: dimensions, ...options });
+
+/** Sums of what the objective is measured by. */
+export function objectiveSums({ name }: Environment, period: Duration) {
+  const { requests, errors, verified } = objectiveMetrics(name);
+  const sumOf = (metric: typeof requests | typeof verified) =>
+    cloudWatchMetric(metric, { statistic: 'Sum', period });
+  return { requests: sumOf(requests), errors: sumOf(errors), verified: sumOf(verified) };
+}
+
+export const deliveryMetric = (
+  { name }: Environment,
+  metricName: MetricName<'deliver-webhook'>,
+  label?: string,
+  statistic = 'Sum',
+) =>
+  cloudWatchMetric(functionMetric('deliver-webhook', name, metricName), {
+    period,
+    statistic,
+    ...(label !== undefined && { label }),
+  });
