@@ -1,5 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { OtherDashboard } from '../../domain/dashboard';
@@ -7,7 +8,7 @@ import { variables as authorizeRequestVariables } from '../../lambda/authorize-r
 import { variables as runOperationVariables } from '../../lambda/run-operation/variables';
 import { Api } from '../api/api';
 import { CustomDomainNames } from '../api/custom-domain-names';
-import { createRouteFunctions } from '../api/routes';
+import { createRouteFunctions, type RouteFunctions } from '../api/routes';
 import { SigningKeys } from '../api/signing-keys';
 import { Dashboard } from '../dashboard/dashboard';
 import { AirGappedBackups } from '../database/air-gapped-backups';
@@ -29,6 +30,25 @@ export interface RegionStackProps extends EnvironmentStackProps {
   readonly otherDashboards?: readonly OtherDashboard[];
 }
 
+interface ServingParts {
+  readonly environment: Environment;
+  readonly vpc: IVpc;
+  readonly webhookOrigin: WebhookOrigin;
+  readonly database: Database;
+  readonly schema: SchemaMigration;
+  readonly keys: SigningKeys;
+  readonly webhooks: Webhooks;
+  readonly api: Api;
+  readonly dashboard: Dashboard;
+  readonly runOperation: DatabaseFunction;
+}
+
+interface PromisedParts extends ServingParts {
+  readonly operationsKey: OperationsKey;
+  readonly authorizeRequest: HandlerFunction;
+  readonly functions: RouteFunctions;
+}
+
 /** One environment of the service in one region. Shares nothing with any other stack. */
 export class RegionStack extends EnvironmentStack {
   /** Receives every alarm's changes. Without a service level agreement there is none. */
@@ -43,18 +63,7 @@ export class RegionStack extends EnvironmentStack {
     const database = new Database(this, 'Database', { environment, vpc });
     const schema = new SchemaMigration(this, 'SchemaMigration', { environment, database });
     const keys = new SigningKeys(this, 'SigningKeys', { environment });
-    const authorizeRequest = new HandlerFunction(this, 'AuthorizeRequest', {
-      useCase: 'authorize-request',
-      description: 'Verifies access tokens',
-      variables: authorizeRequestVariables,
-      environment: {
-        TOKEN_ISSUER: environment.tokenIssuer,
-        TOKEN_KEYS: keys.accessToken.jwks,
-        TOKEN_LIFETIME: String(accessTokenLifetime(environment)),
-      },
-      timeout: Duration.seconds(5),
-      logRetention: environment.logRetentionDays,
-    });
+    const authorizeRequest = this.createAuthorizer(environment, keys);
     const webhooksOnce = once(
       () => new Webhooks(this, 'Webhooks', { environment, vpc, webhookOrigin, schema }),
     );
@@ -75,7 +84,44 @@ export class RegionStack extends EnvironmentStack {
       webhookOrigin,
     });
     this.addDomainNames(environment, { api: api.restApi, dashboard: dashboard.restApi });
-    const operations = new DatabaseFunction(this, 'RunOperation', {
+    const runOperation = this.createOperations(environment, schema, { api, dashboard });
+    const parts = {
+      environment,
+      vpc,
+      webhookOrigin,
+      database,
+      schema,
+      keys,
+      webhooks,
+      api,
+      dashboard,
+      runOperation,
+    };
+    this.alarmTopic = this.addPromises({ ...parts, operationsKey, authorizeRequest, functions });
+    this.addServingOutputs(parts);
+  }
+
+  private createAuthorizer(environment: Environment, keys: SigningKeys): HandlerFunction {
+    return new HandlerFunction(this, 'AuthorizeRequest', {
+      useCase: 'authorize-request',
+      description: 'Verifies access tokens',
+      variables: authorizeRequestVariables,
+      environment: {
+        TOKEN_ISSUER: environment.tokenIssuer,
+        TOKEN_KEYS: keys.accessToken.jwks,
+        TOKEN_LIFETIME: String(accessTokenLifetime(environment)),
+      },
+      timeout: Duration.seconds(5),
+      logRetention: environment.logRetentionDays,
+    });
+  }
+
+  private createOperations(
+    environment: Environment,
+    schema: SchemaMigration,
+    { api, dashboard }: { readonly api: Api; readonly dashboard: Dashboard },
+  ): DatabaseFunction {
+    return new DatabaseFunction(this, 'RunOperation', {
       useCase: 'run-operation',
       description: 'Runs the operations of the wallet command line',
       variables: runOperationVariables,
@@ -89,40 +135,47 @@ export class RegionStack extends EnvironmentStack {
       schema,
       role: 'run_operation',
     });
-    // With a service level agreement.
+  }
+
+  /** What a service level agreement brings: backups that nobody can delete, the probe, alarms. @returns the alarms' topic */
+  private addPromises(parts: PromisedParts): Topic | undefined {
+    const { environment, vpc, database, schema, webhooks, api } = parts;
     const { objective } = environment;
     const retentionDays = airGappedRetentionDays(environment);
-    if (objective && retentionDays !== undefined) {
-      const { cluster } = database;
-      const backups = new AirGappedBackups(this, 'AirGappedBackups', {
-        environment,
-        vpc,
-        cluster,
-        retentionDays,
-      });
-      const { handler: probe } = new Probe(this, 'Probe', { environment, schema, webhooks, apiUrl: api.url });
-      const { topic, cloudWatchDashboardUrl } = new Monitoring(this, 'Monitoring', {
-        environment: { ...environment, objective },
-        key: operationsKey,
-        api,
-        dashboard,
-        authorizeRequest,
-        routeFunctions: functions,
-        runOperation: operations,
-        clusterIdentifier: cluster.identifier,
-        backups,
-        webhooks,
-        probe,
-        webhookOrigin,
-      });
-      this.alarmTopic = topic;
-      this.addOutputs({
-        AlarmTopicArn: ['SNS topic to which alarms are published', topic.topicArn],
-        AirGappedVaultName: ['Vault of the backups that nobody can delete', backups.vaultName],
-        MonitoringDashboardUrl: ['Alarms and metrics, in CloudWatch', cloudWatchDashboardUrl],
-        ProbeFunctionName: ['Function that sends webhooks to the environment itself', probe.functionName],
-      });
-    }
+    if (!objective || retentionDays === undefined) return undefined;
+    const { cluster } = database;
+    const backups = new AirGappedBackups(this, 'AirGappedBackups', {
+      environment,
+      vpc,
+      cluster,
+      retentionDays,
+    });
+    const { handler: probe } = new Probe(this, 'Probe', { environment, schema, webhooks, apiUrl: api.url });
+    const { topic, cloudWatchDashboardUrl } = new Monitoring(this, 'Monitoring', {
+      environment: { ...environment, objective },
+      key: parts.operationsKey,
+      api,
+      dashboard: parts.dashboard,
+      authorizeRequest: parts.authorizeRequest,
+      routeFunctions: parts.functions,
+      runOperation: parts.runOperation,
+      clusterIdentifier: cluster.identifier,
+      backups,
+      webhooks,
+      probe,
+      webhookOrigin: parts.webhookOrigin,
+    });
+    this.addOutputs({
+      AlarmTopicArn: ['SNS topic to which alarms are published', topic.topicArn],
+      AirGappedVaultName: ['Vault of the backups that nobody can delete', backups.vaultName],
+      MonitoringDashboardUrl: ['Alarms and metrics, in CloudWatch', cloudWatchDashboardUrl],
+      ProbeFunctionName: ['Function that sends webhooks to the environment itself', probe.functionName],
+    });
+    return topic;
+  }
+
+  private addServingOutputs(parts: ServingParts): void {
+    const { environment, webhookOrigin, database, keys, webhooks, api, dashboard, runOperation } = parts;
     const { events, deliveries, retries, secretsKeyArn } = webhooks;
     this.addOutputs({
       ApiBaseUrl: ['Base address of the API', api.url],
@@ -154,7 +207,7 @@ export class RegionStack extends EnvironmentStack {
       DatabaseClusterArn: ['The Aurora cluster', database.cluster.arn],
       OperationsFunctionName: [
         'Function that runs the operations of the wallet command line',
-        operations.functionName,
+        runOperation.functionName,
       ],
       ServiceLevelAgreement: ['yes or no', environment.serviceLevelAgreement ? 'yes' : 'no'],
       Deprecated: ['true or false', String(environment.deprecation !== undefined)],
