@@ -1,4 +1,4 @@
-import { parseEvent } from '../../domain/event';
+import { disabledEvent, parseEvent } from '../../domain/event';
 
 const event = {
   id: 'ev-1',
@@ -50,4 +50,11 @@ it('limits the bytes, not the characters', () => {
   const room = 65_536 - Buffer.byteLength(withData('""'));
   const texts = ['a'.repeat(room), 'a'.repeat(room + 1), 'é'.repeat(room - 10)];
   expect(texts.map((text) => parseEvent(withData(`"${text}"`)).ok)).toEqual([true, false, false]);
+});
+
+it('the id of webhook.disabled is that of one disabling of one webhook, whatever its reason', () => {
+  const disabling = { webhookId: 'wh-1', organizationId: 'or-1', reason: 'gone', disabledAt: 1 };
+  const idWith = (change: object) => disabledEvent({ ...disabling, ...change }).id;
+  const ids = [{}, { reason: 'operator' }, { disabledAt: 2 }, { webhookId: 'wh-2' }].map(idWith);
+  expect(ids.map((id) => ids.indexOf(id))).toEqual([0, 0, 2, 3]);
 });

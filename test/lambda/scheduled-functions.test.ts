@@ -77,8 +77,12 @@ it('the probe makes its webhook, and puts it right whatever was done to it', asy
   };
   for (const change of [
     'select',
-    `update webhooks set url = 'https://hooks.customer.com/', kinds = null, secret_version = 2, rotated_at = now(),
-      enabled = false, disabled_reason = 'operator', disabled_at = now()`,
+    ...[
+      "url = 'https://hooks.customer.com/'",
+      'kinds = null',
+      'secret_version = 2, rotated_at = now()',
+      "enabled = false, disabled_reason = 'operator', disabled_at = now()",
+    ].map((column) => `update webhooks set ${column}`),
     'delete from webhooks',
   ]) {
     await region.owner.execute({ text: [change], values: [] });
@@ -97,8 +101,11 @@ it('the probe sends one event for its webhook alone, of a new id each time', asy
   expect(second).not.toMatchObject({ value: { id: Object(first).value.id } });
 });
 
-it('both fail while the database is unavailable, and the probe sends nothing', async () => {
+it('both fail while the database is unavailable, and the probe sends nothing; it also fails without the queue', async () => {
   const execute = async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
   await expect(probeOnce({ execute })).rejects.toThrow('The database is unavailable: timeout.');
   await expect(purge({ execute })).rejects.toThrow('not available: timeout');
+  const send = async () => fail({ kind: 'queue_unavailable', reason: 'timeout' } as const);
+  const withoutQueue = { database: region.as('probe_webhooks'), events: { send, hide: send }, checkUrl, log };
+  await expect(createProbe(withoutQueue)({})).rejects.toThrow('The events queue is unavailable: timeout.');
 });

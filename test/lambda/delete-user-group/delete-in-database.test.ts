@@ -47,6 +47,11 @@ it('deletes only the group, its members and assignments, and writes the audit re
   const subject = { identity_id: callerId, operation: 'Auth:UserGroups:Delete', subject_name: 'Treasury' };
   const ids = { request_id: request.requestId, user_action_id: request.userAction.id };
   expect(records).toEqual([{ ...subject, outcome: 'deleted', ...ids }]);
+  // For the purge.
+  const used = await region.query`
+    select extract(epoch from expires_at)::integer as expires from used_user_actions
+    where user_action_id = ${request.userAction.id}`;
+  expect(used).toEqual([{ expires: request.userAction.expiresAt }]);
 });
 
 it("neither finds another organization's group nor permits its caller, nor an end user", async () => {

@@ -455,6 +455,18 @@ it('sends a request again whose reused connection answers 408, as a server does 
   expect(await send(timesOut)).toEqual(answered());
 });
 
+it('has limited time to connect again, too, after a lost connection', async () => {
+  let connections = 0;
+  const secure = createTlsServer(certificate, (socket) => {
+    socket.on('error', () => undefined);
+    say(bodyOf(2), (after) => after.once('data', () => after.destroy()))(socket);
+  });
+  // Accepts another connection, and is silent.
+  const port = await startTcp((socket) => connections++ === 0 && secure.emit('connection', socket));
+  const send = client({ connectTimeout: 500, timeout: 5_000 });
+  expect([await send(port), await send(port)]).toEqual([answered(), unanswered('connect_timeout')]);
+});
+
 it('webhooks never share a connection; the least recently used is closed when more than 200 are open', async () => {
   const { port, seen } = await startCounting(bodyOf(2), startTcp);
   // Without TLS, which costs more than the rest.

@@ -71,7 +71,11 @@ it.each([
 
 it('makes the last attempt even if Retry-After is later, and gives up after it', () => {
   const last = schedule.length;
-  expect(step(answered(503, '21600'), last - 1, 1)).toMatchObject({ attempt: last });
+  const retryInMs = 21_690_000;
+  expect(step(answered(503, '99999'), last - 1, 1)).toEqual({ outcome: 'failed', retryInMs, attempt: last });
+  const short = { attemptedAt: now, now, random: 0, schedule: [0, 60_000] };
+  const inTime = { outcome: 'failed', retryInMs: 60_000, attempt: 2 };
+  expect(nextStep(answered(503, '600'), 1, short)).toEqual(inTime);
   expect(step(timeout, last)).toEqual({ outcome: 'given_up' });
 });
 

@@ -106,7 +106,8 @@ it('refuses events of our kinds, and drops a webhook.disabled that the database 
     disabledEvent({ webhookId, organizationId, reason: 'gone', disabledAt, ...change }).text;
   // While it is enabled, also for a webhook that does not exist.
   const ours = ['webhook.test', probe.kind].map((kind) => eventText(organizationId, 'ev-1', kind));
-  const unconfirmed = [event(), event({ webhookId: newId('wh') })];
+  const neverDisabled = event({ reason: 'null', disabledAt: 0 });
+  const unconfirmed = [event(), neverDisabled, event({ webhookId: newId('wh') })];
   for (const body of [...unconfirmed, ...ours]) await world.events.send(body);
   await fanOut();
 

@@ -117,6 +117,11 @@ it('list-audit-records lists those of a group, latest first, even if its organiz
   ];
   expect(await listRecords()).toEqual({ ok: true, result: { records } });
   expect(await listRecords(newId('ug'))).toEqual(refused('user_group_not_found'));
+  await region.query`
+    insert into audit_records (organization_id, identity_id, operation, subject_id, outcome, request_id, user_action_id)
+    select ${organizationId}, ${identityId}, ${ids.operation}, ${userGroupId}, 'deleted', 'more', gen_random_uuid()::text
+    from generate_series(1, 120)`;
+  expect((await run<{ records: Json[] }>('list-audit-records', { userGroupId })).records).toHaveLength(100);
 });
 
 const url = 'https://hooks.customer.com/wallet?tenant=1';
@@ -157,7 +162,7 @@ it('add-webhook and enable-webhook refuse the 51st enabled webhook; fifty of the
     select 'wh-' || lpad(n::text, 5, '0') || substr(${organizationId}, 9), ${organizationId}, rpad(${url}, 2048, 'x'),
       (select array_agg(rpad(kind || '-', 128, 'k')) from generate_series(1, 100) kind),
       n <= 49, case when n > 49 then 'gone' end, case when n > 49 then now() end
-    from generate_series(1, 60) n`;
+    from generate_series(1, 98) n`;
   const disabled = await region.query`
     select webhook_id from webhooks where organization_id = ${organizationId} and not enabled`;
   const enabling = disabled.map(({ webhook_id: webhookId }) => invoke('enable-webhook', { webhookId }));
@@ -302,6 +307,7 @@ it("list-delivery-attempts filters, refuses unknown events and webhooks, and lea
     [{ webhookId, limit: 1 }, ['2']],
     [{ webhookId, outcome: 'given_up' }, ['1']],
     [{ webhookId, eventId: own('0') }, ['0']],
+    [{ webhookId, eventId: own('0'), outcome: 'given_up' }, []],
     [{ webhookId, since: time(0.5), until: time(1) }, ['1']],
     [{ webhookId, until: '2036-11-20T12:00:00+00:00' }, []],
     [{ since: time(3_600) }, []],
@@ -336,6 +342,7 @@ it("list-stored-events lists those of the webhook's kinds in the order of accept
   expect(await listEvents(webhookId)).toEqual(['b', 'a', 'c', 'e']);
   expect(await listEvents(webhookId, { since: time(2), until: time(3) })).toEqual(['a', 'c']);
   expect(await listEvents(webhookId, { since: time(2), after: own('a') })).toEqual(['c', 'e']);
+  expect(await listEvents(webhookId, { since: time(1), after: own('b') })).toEqual(['a', 'c', 'e']);
   expect(await listEvents(webhookId, { eventId: own('c') })).toEqual(['c']);
   const first = { webhookId, since: time(0), until: time(59), limit: 1 };
   const events = [{ eventId: own('b'), acceptedAt: time(1), delivered: false }];

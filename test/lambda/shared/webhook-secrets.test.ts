@@ -5,9 +5,12 @@ import { createWebhookSecrets } from '../../../lambda/shared/webhook-secrets';
 const macOf = (key: string, message: Uint8Array | string) =>
   createHmac('sha256', key).update(message).digest();
 /** As of KMS. End-to-end tests use the local KMS. */
-const send = jest.fn(async ({ input: { KeyId = '', Message = new Uint8Array() } }: GenerateMacCommand) => ({
-  Mac: macOf(KeyId, Message),
-}));
+const send = jest.fn(
+  async (
+    { input: { KeyId = '', Message = new Uint8Array() } }: GenerateMacCommand,
+    _options: { readonly abortSignal: AbortSignal },
+  ) => ({ Mac: macOf(KeyId, Message) }),
+);
 const create = () => createWebhookSecrets({ kms: { send } as unknown as KMSClient, keyId: 'key-1' });
 beforeEach(() => send.mockClear());
 
@@ -36,4 +39,12 @@ it('calls KMS once for the 1,000 most recently used, even for concurrent request
   expect(send).toHaveBeenCalledTimes(1_001);
   await secret('wh-0', 1);
   expect(send).toHaveBeenCalledTimes(1_002);
+});
+
+it('gives each call of KMS five seconds', async () => {
+  const timeout = jest.spyOn(AbortSignal, 'timeout');
+  await create().secret('wh-1', 1);
+  expect(timeout.mock.calls).toEqual([[5_000]]);
+  expect(send.mock.calls[0]?.[1]).toEqual({ abortSignal: timeout.mock.results[0]?.value });
+  timeout.mockRestore();
 });
