@@ -1,7 +1,9 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { first } from '../support/rows';
 import type { Replies } from './account';
 import { useInstantWaits } from './instant-waits';
-import { groupId, identityId, organizationId, result, useRegion, webhookId } from './region';
+import { groupId, identityId, organizationId, result, useRegion, wallet, webhookId } from './region';
 
 useInstantWaits();
 const region = useRegion();
@@ -18,6 +20,7 @@ async function smoke(
   args: readonly string[],
   operations: Parameters<typeof region.answer>[0] = {},
   replies: Replies = {},
+  outputs = region.outputs,
 ) {
   const deletions = [{ body: '{}' }, { status: 404, body: '{"code":"user_group_not_found"}' }];
   const working = {
@@ -32,7 +35,7 @@ async function smoke(
     'api:GET /webhook-origins': () => ({ headers, body: JSON.stringify(origins) }),
   };
   region.answer({ ...working, ...operations }, { ...served, ...replies });
-  const { exitCode, stdout, stderr } = await region.wallet('smoke', '--json', ...args);
+  const { exitCode, stdout, stderr } = await wallet('smoke', '--json', ...args, '--outputs', outputs);
   const { passed, steps } = JSON.parse(stdout);
   const outcomes = steps.map(({ name, outcome }: Record<string, string>) => `${outcome}: ${name}`);
   return { exitCode, stderr, passed, steps, outcomes };
@@ -86,6 +89,21 @@ it('reports a delivery that is missing, and skips what depends on it', async () 
   const missing = { outcome: 'failed', detail: 'No delivery attempt within 120 s.' };
   expect(steps).toContainEqual(expect.objectContaining({ name: 'find it in the delivery log', ...missing }));
   expect(outcomes).toContain('skipped: receive the delivery');
+});
+
+it.each([
+  ['matches', ['203.0.113.8/32'], 'passed'],
+  ['is missing', undefined, 'failed'],
+  ['differs', ['203.0.113.9/32'], 'failed'],
+])('a published reserve that %s has %j: %s', async (_, listed, outcome) => {
+  const outputs = JSON.parse(readFileSync(region.outputs, 'utf8'));
+  outputs[first.stackId].WebhookOriginReserveAddress = '203.0.113.8';
+  const file = join(dirname(region.outputs), 'with-reserve.json');
+  writeFileSync(file, JSON.stringify(outputs));
+  const body = JSON.stringify({ ...origins, reserve: listed });
+  const replies = { 'api:GET /webhook-origins': () => ({ headers, body }) };
+  const { outcomes } = await smoke(withoutWebhook, {}, replies, file);
+  expect(outcomes).toContain(`${outcome}: check GET /webhook-origins`);
 });
 
 const attempting = (outcome: string, status: number | null) => ({

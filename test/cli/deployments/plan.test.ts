@@ -132,11 +132,12 @@ it('prints values as they are in a terminal, which renders no Markdown', async (
 
 // test/ci/stacks.test.ts has what the templates say.
 it('warns of what only the templates say', async () => {
-  const Resources = migration(['0001-a'], { '0001-a': 'it held secrets' });
+  const applied = { '0000-z': 'it was first' };
+  const Resources = migration(['0001-a'], { ...applied, '0001-a': 'it held secrets' });
   const ResidencyAcknowledgements = { Handler: { unreviewed: 'SEC-1: our layer' } };
   const template = { Metadata: { ResidencyAcknowledgements }, Resources };
   writeAssembly(folder(), template, [stack], 'unknown-account', false);
-  account().answer(withTemplate(migration(['0001-a', '0002-b'])), changeSet());
+  account().answer(withTemplate(migration(['0001-a', '0002-b'], applied)), changeSet());
   const { warnings } = JSON.parse((await plan('--json')).stdout);
   for (const part of [
     'would lose its termination protection',
@@ -145,12 +146,22 @@ it('warns of what only the templates say', async () => {
     '`Handler` acknowledges the residency rule `unreviewed`: SEC-1: our layer.',
   ])
     expect(warnings).toContainEqual(expect.stringContaining(part));
+  expect(warnings.join()).not.toContain('0000-z');
 });
 
 const denied = { 'cloudformation:CreateChangeSet': () => refusal('AccessDenied') };
+// CloudFormation's two sentences.
 const noChanges = "The submitted information didn't contain changes.";
+const noUpdates = 'No updates are to be performed.';
 it.each<[string, Replies, exitCode: number, said: string, last: string]>([
   ['nothing changes', changeSet({ Status: 'FAILED', StatusReason: noChanges }), 0, 'No changes.', 'Delete'],
+  [
+    'nothing is updated',
+    changeSet({ Status: 'FAILED', StatusReason: noUpdates }),
+    0,
+    'No changes.',
+    'Delete',
+  ],
   ['the template is wrong', changeSet({ Status: 'FAILED', StatusReason: 'X.' }), 1, 'set: X.\n', 'Delete'],
   ['AWS denies it', { ...changeSet(), ...denied }, 1, 'CreateChangeSet.', 'Create'],
 ])('leaves nothing behind when %s', async (_, replies, exitCode, said, last) => {

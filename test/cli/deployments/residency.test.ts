@@ -43,8 +43,14 @@ const vaultWith = (more: object = {}) => {
   return inRegion(region, { BackupVaultList: [{ ...known, ...more }] });
 };
 const always = (value: object) => () => result(value);
-const policies = (...kinds: readonly string[]) =>
-  always({ Policies: kinds.map((kind) => ({ Name: `wallet-${name}-${kind}` })) });
+/** The policies of these kinds that the call asks for. */
+const policies =
+  (...kinds: readonly string[]) =>
+  ({ input: { Filter } }: Call) => {
+    const asked = Filter === 'SERVICE_CONTROL_POLICY' ? 'actions' : 'resources';
+    const found = kinds.filter((kind) => kind === asked);
+    return result({ Policies: found.map((kind) => ({ Name: `wallet-${name}-${kind}` })) });
+  };
 
 const global = [arn('iam', '', 'oidc-provider/a'), arn('cloudwatch', '', 'dashboard/a')];
 

@@ -6,6 +6,9 @@ export const [address, reserve] = ['203.0.113.7', '203.0.113.8'];
 const keysAndValues = (name: string, values: Readonly<Record<string, string>>) =>
   Object.entries(values).map(([key, value]) => ({ [`${name}Key`]: key, [`${name}Value`]: value }));
 
+/** An address that somebody added to the gateway. Connections leave from it only to some hosts. */
+const secondary = { publicIp: '203.0.113.10', isPrimary: false };
+
 /** The webhook origin of one stack, according to AWS. An update completes after a few requests for the status. */
 export class OriginAccount {
   private status = '';
@@ -65,7 +68,9 @@ export class OriginAccount {
       const publicIp = this.parameters.WebhookOriginUsesReserve === 'yes' ? reserve : address;
       const gateway = { state: 'available', subnetId: `subnet-${this.zone}` };
       return result({
-        natGatewaySet: [{ ...gateway, natGatewayAddressSet: [{ publicIp }], ...this.gateway }],
+        natGatewaySet: [
+          { ...gateway, natGatewayAddressSet: [secondary, { publicIp, isPrimary: true }], ...this.gateway },
+        ],
       });
     },
     'ec2:DescribeSubnets': ({ input }) => {
@@ -81,7 +86,14 @@ export class OriginAccount {
       const none = { ApproximateNumberOfMessagesNotVisible: '0', ApproximateNumberOfMessagesDelayed: '0' };
       return result({ Attributes: { ApproximateNumberOfMessages: '2', ...none } });
     },
-    'monitoring:GetMetricStatistics': () => result({ Datapoints: [{ Timestamp: 0, Maximum: 7_500 }] }),
+    'monitoring:GetMetricStatistics': () =>
+      // In no order.
+      result({
+        Datapoints: [
+          { Timestamp: 60, Maximum: 7_500 },
+          { Timestamp: 0, Maximum: 7_440 },
+        ],
+      }),
   };
 
   private beginUpdate({ input: { Parameters, ClientRequestToken } }: Call) {

@@ -186,7 +186,7 @@ describe('move-origin', () => {
       ...([callsOfMove - 3, { update: done }, '1', ['none', '2']] as const),
     ],
   ])('says where it stands when interrupted %s', async (said, nth, state, zone, updated) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       use(Object.assign(new OriginAccount({ zone }), structuredClone(state)));
       intercept(nth, () => {
         process.emit(signal);
