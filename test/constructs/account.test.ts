@@ -190,6 +190,8 @@ describe('the permissions of a role', () => {
     ['Operate', 'cloudformation:UpdateStack', stackIn(standby.region, standby.stackId)],
     ['Operate', 'ec2:DescribeSubnets', '*', inRegion(standby.region)],
     ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookDeliveryQueueUrl'))],
+    // A forged authorizer's context would delete any group.
+    ['Operate', 'lambda:InvokeFunction', functionNamed(`${stackId}-DeleteUserGroup0123-ABC`)],
     ['Operate', 'lambda:InvokeFunction', functionNamed('Another-RunOperation0123-ABC')],
     ...['service', 'environment'].map(
       (tag): Call => [

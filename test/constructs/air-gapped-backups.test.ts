@@ -47,9 +47,12 @@ it('backs the cluster up into it, without continuous backups or copies, for as l
   });
 });
 
-it('restores from it, into the isolated subnets and a group without rules', () => {
+it('restores the latest from it, into the isolated subnets and a group without rules', () => {
   const { Properties: plan, logicalId } = stack.only('AWS::Backup::RestoreTestingPlan');
-  expect(plan.RecoveryPointSelection.IncludeVaults).toEqual([vault]);
+  expect(plan.RecoveryPointSelection).toEqual({
+    ...{ Algorithm: 'LATEST_WITHIN_WINDOW', SelectionWindowDays: 7 },
+    ...{ IncludeVaults: [vault], RecoveryPointTypes: ['SNAPSHOT'] },
+  });
   const { Properties } = stack.only('AWS::Backup::RestoreTestingSelection');
   const { vpcSecurityGroupIds, ...overrides } = Properties.RestoreMetadataOverrides;
   expect({ ...Properties, RestoreMetadataOverrides: overrides }).toEqual({

@@ -192,19 +192,29 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
       ).toSorted((one: Json) => (one.Effect === 'Deny' ? -1 : 1));
       expect([logicalId, denied]).toMatchObject([logicalId, { Effect: 'Deny', Principal: { AWS: '*' } }]);
       for (const { Condition } of allowed)
-        expect(JSON.stringify(Condition)).toContain('kms:GrantIsForAWSResource');
+        expect(Condition.Bool).toEqual({ 'kms:GrantIsForAWSResource': 'true' });
     }
   });
 });
 
 describe.each(serving)('%s', (_, stack) => {
-  it('sends each function in the VPC an event a day, and the one that deletes what has expired', () => {
-    const rules = stack.all('AWS::Events::Rule').map(({ Properties }) => Properties.Targets);
-    const targets = JSON.stringify(rules);
-    const functions = stack.all('AWS::Lambda::Function');
-    const inVpc = functions.filter(({ Properties }) => Properties.VpcConfig);
-    const purge = stack.named('AWS::Lambda::Function', 'WebhooksPurgeExpired');
-    for (const id of idsOf([...inVpc, purge])) expect(targets).toContain(`"${id}"`);
+  it('sends each function in the VPC an event a day, or more often on a schedule of its own', () => {
+    const rules = stack.all('AWS::Events::Rule').map(({ Properties }) => Properties);
+    const scheduled = (name: string) =>
+      rules
+        .filter(({ Targets }) => JSON.stringify(Targets).includes(`"${name}`))
+        .map(({ ScheduleExpression }) => ScheduleExpression);
+    const { MinCapacity } = stack.only('AWS::RDS::DBCluster').Properties.ServerlessV2ScalingConfiguration;
+    const own: Readonly<Record<string, string>> = {
+      // Each run wakes a database that pauses.
+      WebhooksPurgeExpired: `cron(17 ${MinCapacity === 0 ? '3' : '*'} * * ? *)`,
+      ProbeProbeWebhooks: 'rate(5 minutes)',
+    };
+    for (const { logicalId, Properties } of stack.all('AWS::Lambda::Function')) {
+      const name = logicalId.slice(0, -8);
+      const expected = own[name] ?? (Properties.VpcConfig && 'rate(1 day)');
+      expect([name, scheduled(logicalId)]).toEqual([name, expected ? [expected] : []]);
+    }
   });
 
   it('migrates the schema once the database accepts statements, before any other function uses it', () => {
