@@ -10,7 +10,7 @@ export interface OtherDashboard {
 }
 
 /** Support contact and documentation for receivers of webhooks. */
-export interface Support {
+interface Support {
   /** An email address, or the `https` URL of a form. */
   readonly contact: string;
   /** The `https` URL of the published `docs/receivers.md`. */

@@ -30,7 +30,7 @@ export interface Seeded {
   readonly userGroupName: string;
 }
 
-export interface AuditRecord {
+interface AuditRecord {
   readonly date: string;
   readonly organizationId: string;
   readonly identityId: string;

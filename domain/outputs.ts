@@ -1,5 +1,5 @@
 /** The names of stack outputs in the files that `cdk deploy --outputs-file` and `npm start` write. */
-export const outputNames = [
+const outputNames = [
   'ApiBaseUrl',
   'DashboardUrl',
   'WebhookOriginAddress',

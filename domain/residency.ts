@@ -1,5 +1,5 @@
 /** An accepted finding of the residency rules. */
-export interface Acknowledgement {
+interface Acknowledgement {
   readonly logicalId: string;
   /** The rule's id, such as `unreviewed`. */
   readonly rule: string;

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 /** The signed content: Standard Webhooks 1.0.0, https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
-export interface SignedContent {
+interface SignedContent {
   readonly id: string;
   /** Seconds since 1970, of this attempt. */
   readonly timestamp: number;

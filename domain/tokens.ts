@@ -3,7 +3,7 @@ import { isId } from './ids';
 
 /** The kinds of identity that call the API. */
 const callerKinds = ['CustomerEmployee', 'EndUser', 'ServiceAccount'] as const;
-export type CallerKind = (typeof callerKinds)[number];
+type CallerKind = (typeof callerKinds)[number];
 
 /** The caller that the access token identifies. */
 export interface Caller {

@@ -3,15 +3,11 @@ import { validateEnvironments } from './environment/rules';
 import { type Environment, stacksOf, type TableStack } from './environment/schema';
 
 export {
-  type AdoptedElasticIp,
   accessTokenLifetime,
   checkThrottle,
-  type Deprecation,
   type Environment,
   recordedArn,
   restoreSuffix,
-  type SharedKey,
-  type SharedKeys,
   sharedKeysOf,
   stacksOf,
   type TableStack,

@@ -94,7 +94,7 @@ export async function openEnvironment(
 }
 
 /** The parts that all environments use. */
-export interface Parts {
+interface Parts {
   readonly permissions: Permissions;
   readonly services: Services;
   readonly certificate: LocalCertificate;

@@ -9,7 +9,7 @@ import { type Refusal, refuse } from '../shared/http';
 import type { WebhookSecrets } from '../shared/webhook-secrets';
 
 /** A delivery that arrived: the last value of each header. */
-export interface ReceivedDelivery {
+interface ReceivedDelivery {
   readonly webhookId: string;
   readonly id: string | undefined;
   readonly timestamp: string | undefined;

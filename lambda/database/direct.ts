@@ -55,7 +55,7 @@ function readLocation(variables: NodeJS.ProcessEnv) {
   };
 }
 
-export interface DirectSettings {
+interface DirectSettings {
   readonly host: string;
   readonly port: number;
   readonly database: string;

@@ -12,11 +12,7 @@ export interface UserGroupDeletion {
   readonly requestId: string;
 }
 
-export type DeletionOutcome =
-  | 'deleted'
-  | 'user_group_not_found'
-  | 'permission_missing'
-  | 'user_action_replayed';
+type DeletionOutcome = 'deleted' | 'user_group_not_found' | 'permission_missing' | 'user_action_replayed';
 
 /**
  * Port: deletes a group with its assignments and memberships, consumes the user action and writes the audit record,

@@ -25,7 +25,7 @@ export interface StoredWebhook {
 }
 
 /** What follows a failed attempt. */
-export interface Successor {
+interface Successor {
   /** Its number in the schedule. */
   readonly attempt: number;
   /** Milliseconds since 1970. */
@@ -33,7 +33,7 @@ export interface Successor {
 }
 
 /** An attempt in a series, as recorded. */
-export interface RecordedAttempt {
+interface RecordedAttempt {
   readonly number: number;
   /** Of the message that made it. */
   readonly copy?: string;
@@ -130,13 +130,13 @@ export interface DeliveryPorts {
 export type Lane = 'first' | 'second';
 
 /** Another copy has recorded the request that this one made: it judges that once it is received again. */
-export type AttemptTaken = Unavailable<'attempt_taken'> & {
+type AttemptTaken = Unavailable<'attempt_taken'> & {
   readonly retryInSeconds: number;
   readonly isExpected: true;
 };
 
 /** What becomes of a delivery's message. `requeue`: the delivery replaces it, in the second lane. */
-export type Settled =
+type Settled =
   | { readonly kind: 'done' }
   | { readonly kind: 'requeue'; readonly delivery: Delivery; readonly delayMs: number };
 

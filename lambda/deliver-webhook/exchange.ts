@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { AttemptReason } from '../../domain/delivery';
 import type { AttemptResult } from './retry-schedule';
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;

@@ -10,7 +10,7 @@ import { type Exchanged, exchange } from './exchange';
 import { type AttemptResult, responseTimeout } from './retry-schedule';
 
 /** Resolves a name to IPv4 addresses; rejects with an error code of `node:dns`. */
-export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
+type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface ReceiverSettings extends ConnectionSettings {
   /** Permits `http` to this machine: see `localReceiversVariable`. @default false */

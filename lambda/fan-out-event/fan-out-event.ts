@@ -52,7 +52,7 @@ export interface FanOutPorts {
 }
 
 /** Our event says what the database does not confirm: of a webhook that was enabled again meanwhile, or forged. */
-export interface Unconfirmed {
+interface Unconfirmed {
   readonly kind: 'unconfirmed';
 }
 

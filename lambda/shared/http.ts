@@ -23,7 +23,7 @@ export const refuse = <Code extends string>(code: Code, cause?: string) =>
 /** How an operation ended: with a body to return as JSON, with null for a 204, or with a problem. */
 export type Outcome<Name extends FunctionOperation> = Result<object | null, Refusal<ProblemCode<Name>>>;
 
-export interface Responding<Name extends FunctionOperation> {
+interface Responding<Name extends FunctionOperation> {
   readonly operation: Name;
   readonly log: Log;
   /** Of every response. */

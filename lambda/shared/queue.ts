@@ -13,7 +13,7 @@ import { timeouts } from './timeouts';
 /** The queue is unreachable, or rejected a request. Some of the messages may have been sent. */
 export type QueueUnavailable = Unavailable<'queue_unavailable'>;
 
-export interface QueueMessage {
+interface QueueMessage {
   readonly body: string;
   /**
    * In a fair queue, a message group with a backlog does not hold up the others.

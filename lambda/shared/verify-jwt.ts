@@ -16,7 +16,7 @@ export interface TokenRefused {
 }
 
 /** Rules for one kind of token. */
-export interface TokenRules {
+interface TokenRules {
   readonly issuer: string;
   readonly audience: string;
   /** Permitted values of the header `typ`; undefined: absent. */

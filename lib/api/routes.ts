@@ -13,7 +13,7 @@ import { deprecationHeaders } from './gateway-responses';
 import type { SigningKeys } from './signing-keys';
 
 /** What the functions of routes are made of. */
-export interface RouteParts {
+interface RouteParts {
   readonly stack: Stack;
   readonly environment: Environment;
   readonly schema: SchemaMigration;

@@ -14,7 +14,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 };
 
 /** The dashboard as one document, the same for every environment, and its response headers. */
-export interface DashboardPage {
+interface DashboardPage {
   readonly html: string;
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -21,7 +21,7 @@ export const sources = [
 /** In an assembly: the digest of its sources. */
 export const digestFile = (directory: string): string => join(directory, 'sources.sha256');
 
-export interface AssemblyCacheOptions {
+interface AssemblyCacheOptions {
   /** The assembly's folder. Not for concurrent use. */
   readonly directory: string;
   /** Aborts a synthesis. */

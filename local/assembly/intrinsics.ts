@@ -1,7 +1,7 @@
 import { LOCAL_ACCOUNT_ID, type Template } from './manifest';
 
 /** Local values of a stack's resources; undefined if there is none. */
-export interface ResourceValues {
+interface ResourceValues {
   /** `Ref`: the physical id. */
   ref(logicalId: string): string | undefined;
   /** `Fn::GetAtt` */
@@ -10,14 +10,14 @@ export interface ResourceValues {
   secret(secretId: string): string | undefined;
 }
 
-export interface TemplateContext {
+interface TemplateContext {
   readonly stackName: string;
   readonly region: string;
   readonly template: Template;
   readonly resources: ResourceValues;
 }
 
-export interface TemplateResolver {
+interface TemplateResolver {
   /**
    * Resolves all intrinsic functions in a part of a template.
    *

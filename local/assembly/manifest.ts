@@ -13,7 +13,7 @@ import type {
 export type TemplateObject = Readonly<Record<string, any>>;
 
 /** A resource of a template. */
-export interface TemplateResource {
+interface TemplateResource {
   readonly Type: string;
   readonly Properties?: TemplateObject;
   readonly DependsOn?: string | readonly string[];

@@ -15,7 +15,7 @@ export class AwsError extends Error {
   }
 }
 
-export interface AwsRequest {
+interface AwsRequest {
   /** In AWS JSON, the operation's name, such as `Sign`; in REST, the path. */
   readonly operation: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -25,7 +25,7 @@ export interface AwsRequest {
   readonly accessKeyId: string;
 }
 
-export interface AwsResponse {
+interface AwsResponse {
   readonly output: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -12,7 +12,7 @@ export interface Account {
 }
 
 /** Paths of PostgreSQL 17's binaries, and the account that runs them. */
-export interface Programs {
+interface Programs {
   readonly initdb: string;
   readonly postgres: string;
   readonly account: Account;

@@ -59,7 +59,7 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** An object-valued section or field; empty if missing. */
-export function objectAt(value: unknown, key: string): JsonObject {
+function objectAt(value: unknown, key: string): JsonObject {
   const found = isObject(value) ? value[key] : undefined;
   return isObject(found) ? found : {};
 }

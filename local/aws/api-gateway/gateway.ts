@@ -55,7 +55,7 @@ export async function openApis(
 }
 
 /** A REST API and its dependencies. */
-export interface ServedApi {
+interface ServedApi {
   readonly api: Api;
   readonly findFunction: FindFunction;
   readonly region: string;

@@ -107,10 +107,7 @@ export async function readRequest(incoming: IncomingMessage, api: Api, context: 
  * Segments are split before they are decoded, so an encoded slash stays inside its segment; a trailing slash is ignored.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-method-settings-method-request.html
  */
-export function findResource<M extends Pick<Method, 'path'>>(
-  { methods }: { methods: readonly M[] },
-  path: string,
-) {
+function findResource<M extends Pick<Method, 'path'>>({ methods }: { methods: readonly M[] }, path: string) {
   const segments = split(path);
   const matches = (parts: readonly string[]) =>
     parts.length === segments.length &&

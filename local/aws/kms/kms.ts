@@ -4,7 +4,7 @@ import { readJson, writeJson } from '../../state/json';
 import { AwsError, type JsonObject, requireAllowed, requiredText, serveOperations } from '../aws-server';
 import { type Authorize, allowEverything } from '../iam/permissions';
 
-export interface KeyFile {
+interface KeyFile {
   readonly arn: string;
   /** Folder of the key's file. */
   readonly directory: string;
@@ -12,7 +12,7 @@ export interface KeyFile {
   readonly name: string;
 }
 
-export interface NewKey extends KeyFile {
+interface NewKey extends KeyFile {
   readonly keySpec: string;
   readonly keyUsage: string;
 }

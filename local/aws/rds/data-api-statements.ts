@@ -12,7 +12,7 @@ const invalid = (message: string) => new AwsError('ValidationException', message
 const token =
   /\be'(?:\\.|''|[^'\\])*'|'[^']*'|"[^"]*"|\$((?:[a-z_]\w*)?)\$.*?\$\1\$|--[^\n]*|\/\*.*?\*\/|::|:=|:(\w+)/gis;
 
-export interface BoundStatement {
+interface BoundStatement {
   readonly text: string;
   readonly values: (string | null)[];
   /** OIDs. */

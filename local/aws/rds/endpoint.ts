@@ -7,7 +7,7 @@ import { clientSettings, type Postgres } from '../../postgres/postgres';
 import type { AccessKey } from '../iam/permissions';
 import { checkToken } from './token';
 
-export interface DatabaseEndpointOptions {
+interface DatabaseEndpointOptions {
   readonly postgres: Pick<Postgres, 'host' | 'port' | 'superuser' | 'socketDirectory'>;
   /** PEM, for `localhost`. */
   readonly certificate: { readonly key: string; readonly cert: string };

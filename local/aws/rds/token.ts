@@ -4,7 +4,7 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import type { AccessKey } from '../iam/permissions';
 
 /** The connection that a token must authorize. */
-export interface TokenAudience {
+interface TokenAudience {
   readonly host: string;
   readonly port: number;
   readonly region: string;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 type Fauxqs = typeof import('fauxqs', { with: { 'resolution-mode': 'import' }});
 type Stores = Required<NonNullable<Parameters<Fauxqs['buildApp']>[0]>>['stores'];
-export type Store = Stores['sqsStore'];
+type Store = Stores['sqsStore'];
 export type Message = Parameters<ReturnType<Store['createQueue']>['enqueue']>[0];
 
 interface Modules {

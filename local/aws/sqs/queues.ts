@@ -15,7 +15,7 @@ export interface Queue {
   readonly arn: string;
 }
 
-export interface QueueOptions {
+interface QueueOptions {
   readonly name: string;
   readonly region: string;
   /** As in SQS's `CreateQueue`: `VisibilityTimeout`, `DelaySeconds`, `RedrivePolicy`, … */
