@@ -68,17 +68,6 @@ beforeAll(async () => {
   await eventually(() => said.includes('Edits of the sources are served'), 60);
 });
 afterAll(async () => {
-  require('node:fs').writeFileSync(
-    said.join('\n') +
-      JSON.stringify(outputs()) +
-      (await get()
-        .then(
-          async (r) => r.status + (await r.text()),
-          (e) => String(e.cause ?? e),
-        )
-        .then((t: string) => t.slice(0, 300))) +
-      require('node:child_process').execSync(`tail -n 5 ${own.state.directory}/logs/*/*.log`),
-  );
   ending.abort();
   await own.stop();
   rmSync(root, { recursive: true, force: true, maxRetries: 10 });
