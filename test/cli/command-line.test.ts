@@ -82,10 +82,13 @@ it.each([
   ['refuses', refusal('identity_not_found', 'None.'), 'error: None.\nCheck the id and --environment, or'],
   ['has a bug', unhandled, 'failed to run describe-identity: no table.\nSee its log in /'],
   ['returns no result', { body: '{"ok":true}' }, 'does not match this version'],
+  // It may have run: no retry.
+  ['gave no response', { status: 503 }, 'lambda:InvokeFunction failed: '],
 ])('states why the operations function %s', async (_, answer, message) => {
   region.answer({ 'describe-identity': () => answer });
   const printed = await token('--outputs', region.outputs);
   expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringContaining(message) });
+  expect(region.calls()).toHaveLength(1);
 });
 
 it('a bug exits with 1, and prints its stack trace', async () => {

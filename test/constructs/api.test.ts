@@ -170,15 +170,21 @@ it.each([
   [true, '/api/webhook-origins/check/%2E%2E%2Fx'],
   [false, '/api/webhook-origins'],
   [false, '/api/auth/user-groups/ug-00000-00000-00000000000000'],
-])('the firewall counts strangers at the own receiver: %s for %s', (expected, path) => {
-  const { ScopeDownStatement, ...limit } = Statement.RateBasedStatement;
-  expect(limit).toEqual({ Limit: 10, AggregateKeyType: 'IP', EvaluationWindowSec: 60 });
-  const published = ['WebhookOriginElasticIp', 'WebhookOriginReserveElasticIp'].map(
-    (id) => `{${id}.PublicIp}`,
-  );
-  const counted = ['198.51.100.1', ...published].map((source) => isIn(ScopeDownStatement, path, source));
-  expect(counted).toEqual([expected, false, false]);
-});
+])(
+  'the firewall counts strangers at the own receiver, which knows all published addresses: %s for %s',
+  (expected, path) => {
+    const { ScopeDownStatement, ...limit } = Statement.RateBasedStatement;
+    expect(limit).toEqual({ Limit: 10, AggregateKeyType: 'IP', EvaluationWindowSec: 60 });
+    const published = ['WebhookOriginElasticIp', 'WebhookOriginReserveElasticIp'].map(
+      (id) => `{${id}.PublicIp}`,
+    );
+    const counted = ['198.51.100.1', ...published].map((source) => isIn(ScopeDownStatement, path, source));
+    expect(counted).toEqual([expected, false, false]);
+    const { Environment } = zoned.named('AWS::Lambda::Function', 'CheckDelivery').Properties;
+    const [separator, addresses] = Environment.Variables.PUBLISHED_ADDRESSES['Fn::Join'];
+    expect([separator, ...addresses.map(textOf)]).toEqual([',', ...published]);
+  },
+);
 
 describe.each<[string, StackTemplate, DomainNames]>([
   ['a hosted zone', zoned, row.domainNames],

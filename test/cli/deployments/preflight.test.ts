@@ -234,6 +234,12 @@ it.each<[expected: string, text: string, Partial<typeof standby>, Replies]>([
     adoptingKeys,
     keysAre({ [standby.region]: 'PendingDeletion' }),
   ],
+  [
+    'failed key-replicas',
+    'is PendingDeletion. Use it again',
+    adoptingKeys,
+    { ...withStacks(), ...replicated, ...keysAre({ [standby.region]: 'PendingDeletion' }) },
+  ],
   ['ok adopted-address', 'unassociated', { adoptedElasticIp }, freeAddress],
   ['failed adopted-address', `is not in ${standby.region}`, { adoptedElasticIp }, {}],
 ])('of a standby, %s: %s', async (expected, text, change, replies) => {

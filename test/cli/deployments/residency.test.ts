@@ -142,6 +142,12 @@ it('finds everything that leads out of the regions', async () => {
   ]);
 });
 
+it('proves nothing about an account without resources of the environment', async () => {
+  expect(await findingsWith({ 'tagging:GetResources': tagged(region) })).toEqual([
+    `Account ${accountId} has no resource with the tags of ${name}: is it the right account?`,
+  ]);
+});
+
 it('lists the keys that several of the regions have', async () => {
   const MultiRegionConfiguration = {
     PrimaryKey: { Region: region },

@@ -27,8 +27,16 @@ async function receive(...args: string[]) {
   await eventually(() => notes.length > 0);
   const [url = ''] = /http:\/\/127\.0\.0\.1:\d+\//.exec(notes.join()) ?? [];
   /** Posts a delivery: the response's status, and what is printed. */
-  return async ({ headers, body }: { readonly headers: Record<string, string>; readonly body: string }) => {
-    const { status } = await fetch(url, { method: 'POST', headers, body });
+  return async ({
+    headers,
+    body,
+    method = 'POST',
+  }: {
+    readonly headers: Record<string, string>;
+    readonly body: string;
+    readonly method?: string;
+  }) => {
+    const { status } = await fetch(url, { method, headers, body });
     return { status, printed: results.splice(0).join('\n') };
   };
 }
@@ -79,6 +87,7 @@ it('prints why a delivery does not verify, responds with 401, and keeps running'
     expect(status).toBe(401);
     expect(JSON.parse(printed)).toMatchObject({ verified: false, reason: expect.stringContaining(reason) });
   }
+  expect(await post({ ...good, method: 'PUT' })).toEqual({ status: 405, printed: '' });
   expect((await post(good)).status).toBe(204);
 });
 

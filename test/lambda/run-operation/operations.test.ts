@@ -162,7 +162,7 @@ it('add-webhook and enable-webhook refuse the 51st enabled webhook; fifty of the
     select 'wh-' || lpad(n::text, 5, '0') || substr(${organizationId}, 9), ${organizationId}, rpad(${url}, 2048, 'x'),
       (select array_agg(rpad(kind || '-', 128, 'k')) from generate_series(1, 100) kind),
       n <= 49, case when n > 49 then 'gone' end, case when n > 49 then now() end
-    from generate_series(1, 98) n`;
+    from generate_series(1, 60) n`;
   const disabled = await region.query`
     select webhook_id from webhooks where organization_id = ${organizationId} and not enabled`;
   const enabling = disabled.map(({ webhook_id: webhookId }) => invoke('enable-webhook', { webhookId }));
@@ -175,6 +175,28 @@ it('add-webhook and enable-webhook refuse the 51st enabled webhook; fifty of the
   const [first] = await listWebhooks();
   expect(await run('enable-webhook', { webhookId: first?.webhookId })).toMatchObject({ enabled: true });
   expect((await listWebhooks()).filter(({ enabled }) => enabled)).toHaveLength(50);
+});
+
+it('add-webhook waits for a concurrent one of its organization, and counts that too', async () => {
+  await region.query`
+    insert into webhooks (webhook_id, organization_id, url)
+    select 'wh-' || lpad(n::text, 5, '0') || substr(${organizationId}, 9), ${organizationId}, ${url}
+    from generate_series(1, 49) n`;
+  let adding: ReturnType<typeof invoke> | undefined;
+  await region.owner.transaction(async (transaction) => {
+    await transaction.execute(sql`
+      insert into webhooks (webhook_id, organization_id, url) values (${newId('wh')}, ${organizationId}, ${url})`);
+    let isOver = false;
+    adding = invoke('add-webhook', { organizationId, url }).finally(() => {
+      isOver = true;
+    });
+    const waiting = () => region.query`
+      select pid from pg_locks join pg_database on database = pg_database.oid
+      where locktype = 'advisory' and not granted and datname = current_database()`;
+    await eventually(async () => isOver || (await waiting()).length > 0, 20);
+    return ok(null);
+  });
+  expect(await adding).toEqual(refused('too_many_webhooks'));
 });
 
 it.each([
