@@ -202,6 +202,15 @@ describe('move-origin', () => {
     }
   });
 
+  it('begins no second update when interrupted at the end of the first', async () => {
+    origin.update = ['UPDATE_COMPLETE'];
+    intercept(5, () => void process.emit('SIGINT'));
+    expect(await move()).toMatchObject({ exitCode: 1 });
+    // It would follow at once.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(updates()).toEqual(['none']);
+  });
+
   it.each([
     ['2', 'UPDATE_COMPLETE', '  1. Check the gateway and the consumers.'],
     ['2', 'UPDATE_IN_PROGRESS', '  1. Wait for the update that is running.\n  2. Check the gateway'],
