@@ -17,7 +17,6 @@ for (const group of document.querySelectorAll<HTMLElement>('[data-tabs]')) {
   const panels = [...group.children] as HTMLElement[];
   const tabs = panels.map((panel) => {
     const heading = panel.querySelector('h3');
-    heading?.remove();
     const attributes = { type: 'button', role: 'tab', id: `${panel.id}-tab`, 'aria-controls': panel.id };
     const tab = element('button', attributes, heading?.textContent ?? '');
     panel.role = 'tabpanel';
@@ -33,7 +32,7 @@ for (const group of document.querySelectorAll<HTMLElement>('[data-tabs]')) {
       tab.tabIndex = panel.hidden ? -1 : 0;
     }
   };
-  const list = element('div', { role: 'tablist', class: 'row', 'aria-label': name }, ...tabs);
+  const list = element('div', { role: 'tablist', class: 'clip row', 'aria-label': name }, ...tabs);
   list.addEventListener('keydown', (event) => {
     const now = tabs.indexOf(event.target as HTMLElement);
     const next = { ArrowLeft: now - 1, ArrowRight: (now + 1) % tabs.length, Home: 0, End: -1 }[event.key];
@@ -52,6 +51,13 @@ for (const box of document.querySelectorAll<HTMLInputElement>('[type=checkbox]')
   box.addEventListener('change', () => remember(box.id, String(box.checked)));
 }
 
+// Long on a phone. Paper has everything.
+const details = document.querySelector('details') as HTMLDetailsElement;
+details.open = matchMedia('(width >= 56rem)').matches;
+addEventListener('beforeprint', () => {
+  details.open = true;
+});
+
 for (const copied of document.querySelectorAll<HTMLElement>('[data-copy]')) {
   const source = copied.querySelector('code, pre') as HTMLElement;
   const button = element('button', { type: 'button', 'aria-label': `Copy ${copied.dataset.copy}` }, 'Copy');
@@ -69,10 +75,13 @@ for (const copied of document.querySelectorAll<HTMLElement>('[data-copy]')) {
 const form = byId('form') as HTMLFormElement;
 form.hidden = false;
 const { headers, body, secret } = form.elements as unknown as Record<keyof PastedDelivery, HTMLInputElement>;
-form.addEventListener('submit', async (event) => {
-  event.preventDefault();
+async function check(): Promise<void> {
   const pasted = { headers: headers.value, body: body.value, secret: secret.value };
   show(await verify(pasted, form.dataset.signatureHeaders?.split(' ') ?? [], Date.now()));
+}
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  check();
 });
 
 function show({ verdict, title, details, problems = [], compared }: Verification): void {
@@ -109,14 +118,25 @@ function clear(): void {
 }
 
 form.addEventListener('reset', clear);
-byId('example').addEventListener('click', async () => {
+const example = new Map<HTMLInputElement, string>();
+async function fillIn(): Promise<void> {
   const [id, text] = [byId('example-id').textContent, byId('example-body').textContent];
   const timestamp = `${Math.floor(Date.now() / 1_000)}`;
   const key = 'whsec_dGVzdCB2ZWN0b3I6IG5ldmVyIHNpZ24gd2l0aCBpdCE=';
   const signature = await sign([id, timestamp, text], key);
-  headers.value = `webhook-id: ${id}\nwebhook-timestamp: ${timestamp}\nwebhook-signature: ${signature}`;
-  [body.value, secret.value] = [text, key];
-  form.requestSubmit();
+  example.set(headers, `webhook-id: ${id}\nwebhook-timestamp: ${timestamp}\nwebhook-signature: ${signature}`);
+  example.set(body, text).set(secret, key);
+  for (const [field, value] of example) field.value = value;
+  await check();
+}
+byId('example').addEventListener('click', fillIn);
+// A screen reader announces later verdicts, not that of the example.
+fillIn().then(() => {
+  byId('verdict').role = 'status';
+});
+// What is pasted never mixes with the example.
+form.addEventListener('paste', () => {
+  for (const [field, value] of example) if (field.value === value) field.value = '';
 });
 let timer: ReturnType<typeof setTimeout> | undefined;
 form.addEventListener('input', ({ target }) => {

@@ -51,7 +51,7 @@ export const allowListFormats = {
       ),
   },
   text: {
-    title: 'plain list',
+    title: 'Plain text',
     use: 'paste it into any other tool. Lines that start with # are comments.',
     render: (rules) => commented(rules.flatMap(({ cidr, comment }) => [`# ${comment}`, cidr])),
   },

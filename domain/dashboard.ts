@@ -19,12 +19,13 @@ interface Support {
 
 /** Public data about the environment, which the stack embeds in the page as JSON. */
 export interface DashboardFacts extends WebhookOrigin {
-  /** The name for people. */
+  /** The name for people; the page's heading has what comes before a comma. */
   readonly title: string;
   /** The AWS regions in which data is stored and processed. */
   readonly residencyRegions: readonly string[];
   readonly chains: readonly string[];
-  readonly serviceLevelAgreement: boolean;
+  /** The share that the service level agreement promises. @default - no agreement */
+  readonly availability?: number;
   readonly testFundsOnly: boolean;
   /** Without a trailing slash. */
   readonly apiBaseUrl: string;

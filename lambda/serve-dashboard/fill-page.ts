@@ -2,7 +2,6 @@ import { allowListFormatNames, allowListFormats, formatAllowList } from '../../d
 import type { DashboardFacts } from '../../domain/dashboard';
 import { retrySchedule } from '../../domain/delivery';
 import { type Content, html } from './html';
-import { timeline } from './timeline';
 
 /** Replaces each `{{name}}` of the page. @throws Error if the page asks for another part, or for one less */
 export function fillPage(page: string, facts: DashboardFacts): string {
@@ -21,21 +20,25 @@ export function fillPage(page: string, facts: DashboardFacts): string {
 function partsOf(facts: DashboardFacts): Readonly<Record<string, Content>> {
   const { title, address, reserve, support, others, signatureHeaders } = facts;
   const [, ...same] = signatureHeaders;
+  const [place = ''] = title.split(',');
   return {
     title,
+    place,
+    state: state(facts),
     facts: rows(facts).map(
       ([name, value]) => html`<div class="row rule"><dt>${name}</dt><dd>${value}</dd></div>`,
     ),
-    warnings: warnings(facts).map((text) => html`<p class="panel time" role="note">${text}</p>`),
+    warnings: warnings(facts).map((text) => html`<p class="panel wide time" role="note">${text}</p>`),
     address: `${address}/32`,
     local: address.startsWith('127.') ? ' It is this machine’s own: for testing only.' : '',
-    reserve: (reserve ?? []).map(
-      (each) => html`<p class="quiet">Allow this reserve now as well: used only in an announced emergency.</p>
-          <p class="row" data-copy="the reserve ${each}"><code>${each}/32</code></p>`,
-    ),
+    reserve: reserve
+      ? html`<p class="row note quiet">Allow now too, for an announced emergency: ${reserve.map(
+          (each) => html`<span class="row" data-copy="the reserve ${each}"><code>${each}/32</code></span>`,
+        )}</p>`
+      : '',
     api: facts.apiBaseUrl,
     'allow-lists': html`<div data-tabs="Format">${allowListFormatNames.map(
-      (format) => html`<div id="${format}" class="dark" data-copy="the allow-list">
+      (format) => html`<div id="${format}" class="code" data-copy="the allow-list">
         <h3>${allowListFormats[format].title}</h3>
         <p class="quiet">Use: ${allowListFormats[format].use}</p>
         <pre tabindex="0">${formatAllowList(format, [facts])}</pre>
@@ -43,8 +46,10 @@ function partsOf(facts: DashboardFacts): Readonly<Record<string, Content>> {
     )}</div>`,
     'same-headers': `${same.join(' and ')} have the same value.`,
     'signature-headers': signatureHeaders.join(' '),
-    timeline: timeline(),
-    'timeline-note': `${retrySchedule.length} attempts in 72 hours; then the delivery is given up, and the webhook stays enabled.`,
+    attempts: retrySchedule.length,
+    retries: html`<div class="columns"><table>${retrySchedule.map(
+      (time, index) => html`<tr><th scope="row">${index + 1}</th><td>${clock(time)}</td></tr>`,
+    )}</table></div>`,
     guide: support.guide,
     contact: support.contact,
     'contact-url': support.contact.startsWith('https:') ? support.contact : `mailto:${support.contact}`,
@@ -56,16 +61,41 @@ function partsOf(facts: DashboardFacts): Readonly<Record<string, Content>> {
 }
 
 /** The environment's facts, as pairs of label and text. */
-function rows(facts: DashboardFacts): readonly (readonly [name: string, value: string])[] {
+function rows(facts: DashboardFacts): readonly (readonly [name: string, value: Content])[] {
+  const { residencyRegions, availability } = facts;
   const chains = facts.chains.join(' and ') + (facts.testFundsOnly ? ', with test funds only' : '');
   return [
     ['Environment', facts.environment],
-    ['Region', facts.region],
-    ['Data', `Stored and processed only in ${facts.residencyRegions.join(' and ')}`],
+    ['Region', region(facts.region)],
+    [
+      'Data',
+      html`Stored and processed only in ${residencyRegions.map((each, index) => [index ? ' and ' : '', region(each)])}`,
+    ],
     ['Chains', `${chains}. Broadcast transactions may be processed anywhere.`],
-    ['SLA', facts.serviceLevelAgreement ? 'Yes' : 'None: no commitment to availability'],
+    [
+      'SLA',
+      availability ? `${percent.format(availability)} availability` : 'None: no commitment to availability',
+    ],
   ];
 }
+
+/** A name that no line break may divide. */
+const region = (name: string) => html`<span class="whole">${name}</span>`;
+
+const percent = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 2 });
+
+/** What a receiver may build on. */
+function state({ deprecation, testFundsOnly }: DashboardFacts): Content {
+  if (deprecation) return html`<span class="pill time">Deprecated</span>`;
+  if (testFundsOnly) return html`<span class="pill time">Test funds only</span>`;
+  return html`<span class="pill valid">Production</span>`;
+}
+
+/** `71:22:35`, hours first. @param time milliseconds */
+const clock = (time: number) =>
+  [time / 3_600_000, (time / 60_000) % 60, (time / 1_000) % 60]
+    .map((part, index) => `${Math.floor(part)}`.padStart(index ? 2 : 1, '0'))
+    .join(':');
 
 /** Warnings for users of the environment. */
 function warnings({ testFundsOnly, chains, deprecation }: DashboardFacts): readonly string[] {

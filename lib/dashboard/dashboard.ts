@@ -48,7 +48,7 @@ export class Dashboard extends Construct {
       region: environment.region,
       residencyRegions: environment.residencyRegions,
       chains: environment.chains,
-      serviceLevelAgreement: environment.serviceLevelAgreement,
+      ...environment.objective,
       testFundsOnly: environment.testFundsOnly,
       ...(deprecation && { deprecation }),
       apiBaseUrl: api.url,

@@ -72,7 +72,7 @@ function snippets(): string {
       name = '',
       note = '',
       code = '',
-    ]) => `<div id="${name.toLowerCase()}" class="dark" data-copy="the ${name} code">
+    ]) => `<div id="${name.toLowerCase()}" class="code" data-copy="the ${name} code">
       <h3>${name}</h3>
       <p class="quiet">${escaped(note.replaceAll('`', ''))}</p>
       <pre tabindex="0">${escaped(code)}</pre>

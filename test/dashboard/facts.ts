@@ -6,7 +6,7 @@ export const facts: DashboardFacts = {
   region: 'eu-central-1',
   residencyRegions: ['eu-central-1', 'eu-west-1'],
   chains: ['mainnet', 'testnet'],
-  serviceLevelAgreement: true,
+  availability: 0.999,
   testFundsOnly: false,
   apiBaseUrl: 'https://api.eu.wallet-infrastructure.example',
   address: '203.0.113.7',
@@ -21,11 +21,12 @@ export const facts: DashboardFacts = {
   signatureHeaders: ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
 };
 
+const { availability: _, ...withoutAgreement } = facts;
+
 export const deprecatedFacts: DashboardFacts = {
-  ...facts,
+  ...withoutAgreement,
   environment: 'staging',
   title: 'Staging, test funds only',
-  serviceLevelAgreement: false,
   testFundsOnly: true,
   deprecation: { since: '2026-11-20', sunset: '2027-06-30' },
 };

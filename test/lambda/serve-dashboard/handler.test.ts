@@ -14,20 +14,24 @@ const text = textOf(filled);
 const deprecated = textOf(fillPage(html, deprecatedFacts));
 
 it.each([
-  'Europe, production',
   'Stored and processed only in eu-central-1 and eu-west-1',
   'mainnet and testnet. Broadcast transactions may be processed anywhere.',
   'https://api.eu.wallet-infrastructure.example',
   'UAE, production',
   'X-SVC-WEBHOOK-SIGNATURE and Svc-Signature have the same value',
-  'Attempt 5: 1 min 15 s',
-  `Attempt ${retrySchedule.length}: 71 h 22 min`,
+  'Receive webhooks from Europe Production',
+  '203.0.113.8/32203.0.113.9/32',
+  '99.9% availability',
+  `${retrySchedule.length} attempts in 72 hours`,
+  '50:01:15',
+  `${retrySchedule.length}71:22:35`,
   ...allowListFormatNames.map((format) => formatAllowList(format, [facts])),
   // The guide's code.
   ...['createHmac(', 'def verify(', 'func Verify(', 'curl -i "$url"'],
 ])('describes the environment, without a script: %s', (part) => expect(text).toContain(part));
 
 it('warns about test funds, with their link to mainnet, and about a deprecation', () => {
+  expect(deprecated).toContain('Receive webhooks from Staging Deprecated');
   expect(deprecated).toContain('mainnet and testnet, with test funds only.');
   expect(deprecated).toContain('None: no commitment to availability');
   expect(deprecated).toMatch(/Use test funds only: .* against the terms of use\./);
