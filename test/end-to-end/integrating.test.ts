@@ -4,18 +4,18 @@ import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQS } from '@aws-sdk/client-sqs';
 import type { Pool } from 'pg';
-import type { signJwt } from '../../cli/callers/sign-jwt';
+import { signJwt } from '../../cli/callers/sign-jwt';
 import { newId } from '../../domain/ids';
 import { deletion, sendPatiently } from '../support/api';
 import { localClient } from '../support/aws-client';
-import { codeUnder, load } from '../support/documents';
+import { codeUnder, documentedClaims, load } from '../support/documents';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { openLocalDatabase } from '../support/postgres';
 import { withDataApi, withDirectAccess } from '../support/rows';
 import { startWebhookReceiver } from '../support/webhook-receiver';
 
-const [integrating, tokens] = ['docs/integrating.md', 'docs/tokens.md'] as const;
+const integrating = 'docs/integrating.md';
 let local: LocalEnvironment;
 beforeAll(async () => {
   local = await localEnvironment();
@@ -75,20 +75,12 @@ it('the code for IAM does the same with direct access', async () => {
 
 it.each([withDataApi, withDirectAccess])('tokens of the code delete a group in $name', async (row) => {
   const { name, tokenIssuer } = row;
-  const code = codeUnder(tokens, 'TypeScript')[0] ?? '';
-  expect(readFileSync('cli/callers/sign-jwt.ts', 'utf8')).toBe(code);
-  const sign = load<{ signJwt: typeof signJwt }>(code).signJwt;
-  type Claims = Readonly<Record<'accessToken' | 'userAction', object>>;
-  const { deletionClaims } = load<{ deletionClaims(iss: string, caller: object, group: string): Claims }>(
-    codeUnder(tokens, 'A deletion')[0] ?? '',
-  );
   const organization = await local.walletJson<Organization>(name, 'seed');
-  const { callerId: sub, organizationId: org, userGroupId } = organization;
-  const claims = deletionClaims(tokenIssuer, { sub, org, kind: 'CustomerEmployee' }, userGroupId);
+  const claims = documentedClaims(tokenIssuer, organization);
   const { ApiBaseUrl = '', TokenSigningKeyArn = '', UserActionSigningKeyArn = '' } = local.outputs(name);
   const kms = new KMS(clientOf('kms'));
-  const accessToken = await sign(kms, TokenSigningKeyArn, 'JWT', claims.accessToken);
-  const userAction = await sign(kms, UserActionSigningKeyArn, 'user-action+jwt', claims.userAction);
+  const accessToken = await signJwt(kms, TokenSigningKeyArn, 'JWT', claims.accessToken);
+  const userAction = await signJwt(kms, UserActionSigningKeyArn, 'user-action+jwt', claims.userAction);
   const answer = await sendPatiently(ApiBaseUrl, deletion(organization, accessToken, userAction));
   expect(answer).toMatchObject({ status: 200, text: '{}' });
 });

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { Cleanup } from '../../local/shared/cleanup';
 import { projectRoot, temporaryFolder } from '../runs/long-run';
 import { deletion, send } from '../support/api';
-import { codeUnder, load } from '../support/documents';
+import { codeUnder, documentedClaims } from '../support/documents';
 import { startLocalCommand } from '../support/local-command';
 import { openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
@@ -18,15 +18,8 @@ afterAll(() => cleanup.run());
 it('tokens of the Python in tokens.md delete a group', async () => {
   const { name, tokenIssuer, region } = withDataApi;
   const state = await temporaryFolder(cleanup);
-  const started = startLocalCommand(
-    projectRoot,
-    '--environment',
-    name,
-    '--state',
-    state,
-    '--port-offset',
-    'any',
-  );
+  const options = ['--environment', name, '--state', state, '--port-offset', 'any'];
+  const started = startLocalCommand(projectRoot, ...options);
   cleanup.add(() => {
     started.process.kill('SIGTERM');
     return started.ended();
@@ -34,12 +27,7 @@ it('tokens of the Python in tokens.md delete a group', async () => {
   await started.ready();
   const local = openLocalEnvironment(state);
   const organization = await local.walletJson<Organization>(name, 'seed');
-  const { callerId: sub, organizationId: org, userGroupId } = organization;
-  type Claims = Readonly<Record<'accessToken' | 'userAction', object>>;
-  const { deletionClaims } = load<{ deletionClaims(iss: string, caller: object, group: string): Claims }>(
-    codeUnder('docs/tokens.md', 'A deletion')[0] ?? '',
-  );
-  const claims = deletionClaims(tokenIssuer, { sub, org, kind: 'CustomerEmployee' }, userGroupId);
+  const claims = documentedClaims(tokenIssuer, organization);
   const { ApiBaseUrl = '', TokenSigningKeyArn, UserActionSigningKeyArn } = local.outputs(name);
   const sign = async (keyId: string | undefined, typ: string, own: object) => {
     const main = `
