@@ -26,6 +26,8 @@ export interface Delivery {
   readonly copy?: string;
   /** Number of the next attempt of the schedule: a request that only changes queues uses up none. @default 1 */
   readonly attempt?: number;
+  /** Milliseconds that pauses of its webhook have postponed it beyond the attempt's time in the schedule. @default 0 */
+  readonly paused?: number;
   /** Earliest time of the attempt: milliseconds since 1970. */
   readonly notBefore?: number;
 }
@@ -43,6 +45,8 @@ export type AttemptReason =
   | 'too_many_requests'
   | 'client_error'
   | 'server_error'
+  // No request: its webhook was paused for the rest of the schedule.
+  | 'paused'
   // No response in time. `slow`: ended in the first lane, and made again with all of its time.
   | 'slow'
   | 'timeout'
@@ -87,6 +91,12 @@ export interface Attempt {
   /** Null if no retry follows. */
   readonly nextAttemptAt: string | null;
 }
+
+/**
+ * Why a webhook is paused as a whole: several attempts in a row had no response (the circuit breaker), or its receiver asked
+ * for time with `Retry-After`.
+ */
+export type PauseReason = 'no_response' | 'retry_after';
 
 /** The longest time between two attempts, in milliseconds. */
 export const longestDelay = 6 * 3_600_000;
@@ -144,5 +154,6 @@ const fields: Readonly<Record<keyof Delivery, (value: unknown) => boolean>> = {
   number: isCount,
   copy: (token) => token === undefined || isToken(token),
   attempt: isCount,
+  paused: (milliseconds) => milliseconds === undefined || (isTime(milliseconds) && Number(milliseconds) >= 0),
   notBefore: (time) => time === undefined || isTime(time),
 };

@@ -1,7 +1,10 @@
 /** The metrics that functions write, by function. */
 interface Metrics {
-  /** Attempts that succeeded or failed, deliveries given up, webhooks disabled, and the age of completed deliveries in ms. */
-  'deliver-webhook': 'Delivered' | 'Failed' | 'GivenUp' | 'Disabled' | 'Age';
+  /**
+   * Attempts that succeeded or failed, deliveries given up, webhooks disabled or paused, and the age of completed deliveries in
+   * ms.
+   */
+  'deliver-webhook': 'Delivered' | 'Failed' | 'GivenUp' | 'Disabled' | 'Paused' | 'Age';
   /**
    * Of the probe's deliveries alone: `Verified` and `AgeMs` (since the probe was sent) of those that passed; `OtherAddress`
    * counts those that are genuine and fresh, but come from an address that is not published.

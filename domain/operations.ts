@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Attempt, outcomes } from './delivery';
+import { type Attempt, outcomes, type PauseReason } from './delivery';
 import { isEventId, isEventKind } from './event';
 import { type IdPrefix, isId } from './ids';
 import { isOfProbe } from './probe';
@@ -18,6 +18,9 @@ export interface Webhook {
   readonly secretVersion: number;
   readonly rotatedAt: string | null;
   readonly createdAt: string;
+  /** Null unless paused. */
+  readonly pausedUntil: string | null;
+  readonly pauseReason: PauseReason | null;
 }
 
 /** An organization with a caller of each kind, all members of one user group. */

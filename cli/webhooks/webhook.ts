@@ -149,7 +149,7 @@ the old one. A disabled webhook stays disabled.`,
   });
 
   ofWebhook('enable', {
-    summary: 'resume deliveries to a webhook',
+    summary: 'resume deliveries to a webhook, disabled or paused',
     help: 'It receives new events only. "wallet redeliver" sends those that it missed or that were given up.',
     async run(target, { webhook: webhookId }, print) {
       print(await runOperation(target, 'enable-webhook', { webhookId }), () => `${webhookId} is enabled.`);
@@ -228,6 +228,9 @@ function formatWebhook(webhook: Webhook, ...more: [string, string][]): string {
     ['url', webhook.url],
     ['kinds', formatKinds(webhook.kinds)],
     ['state', `${formatState(webhook)}${since(webhook.disabledAt)}`],
+    ...(webhook.pausedUntil === null
+      ? []
+      : [['paused', `until ${webhook.pausedUntil}, ${webhook.pauseReason}`] as [string, string]]),
     ['secret', `version ${webhook.secretVersion}${since(webhook.rotatedAt)}`],
     ['added', webhook.createdAt],
     ...more,

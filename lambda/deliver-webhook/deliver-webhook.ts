@@ -1,125 +1,25 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics';
-import type { AttemptReason, Delivery } from '../../domain/delivery';
+import type { Delivery } from '../../domain/delivery';
 import { type Disabling, disabledEvent } from '../../domain/event';
-import type { MetricName } from '../../domain/metrics';
 import { longestProbeAge, probe } from '../../domain/probe';
 import { fail, ok, type Result, type Unavailable } from '../../domain/result';
 import { rotationOverlap, sign, signatureHeaders } from '../../domain/signature';
 import type { DatabaseUnavailable } from '../database/database';
-import { type Log, logCodes } from '../shared/log';
-import type { Queue, QueueUnavailable } from '../shared/queue';
-import type { SecretUnavailable, WebhookSecrets } from '../shared/webhook-secrets';
-import { type AttemptResult, isSlow, type NextStep, nextStep, reasonOf, slowAfter } from './retry-schedule';
-
-/** What delivery needs of a webhook. */
-export interface StoredWebhook {
-  readonly url: string;
-  readonly enabled: boolean;
-  /** Why and when it was disabled; only if it is. */
-  readonly disabling?: Disabling;
-  /** Its last attempts were slow or failed: its deliveries take the second lane. */
-  readonly unhealthy: boolean;
-  readonly secretVersion: number;
-  /** When that version replaced the previous one: milliseconds since 1970. */
-  readonly rotatedAt?: number;
-}
-
-/** What follows a failed attempt. */
-interface Successor {
-  /** Its number in the schedule. */
-  readonly attempt: number;
-  /** Milliseconds since 1970. */
-  readonly notBefore: number;
-}
-
-/** An attempt in a series, as recorded. */
-interface RecordedAttempt {
-  readonly number: number;
-  /** Of the message that made it. */
-  readonly copy?: string;
-  /** None after a final outcome. */
-  readonly successor?: Successor;
-}
-
-/** What the database knows of a delivery. */
-export interface Known {
-  /** None if it was removed. */
-  readonly webhook?: StoredWebhook;
-  /** The series' final attempt, otherwise that with the highest number; none before the first. */
-  readonly last?: RecordedAttempt;
-}
-
-export interface Webhooks {
-  find(
-    delivery: Pick<Delivery, 'webhookId' | 'deliveryId' | 'series'>,
-  ): Promise<Result<Known, DatabaseUnavailable>>;
-  /**
-   * Stores the attempt, and updates the webhook's health. A success replaces a failure.
-   *
-   * @returns false if another copy has recorded this number
-   */
-  record(attempt: AttemptRow): Promise<Result<boolean, DatabaseUnavailable>>;
-  /** Disables it, unless its URL has changed since. `undefined` if already disabled, or changed. */
-  disable(
-    webhookId: string,
-    url: string,
-    reason: string,
-  ): Promise<Result<Disabling | undefined, DatabaseUnavailable>>;
-}
-
-/** One request to a receiver and its outcome, as recorded. It contains no URL, which may carry a token. */
-export interface AttemptRow {
-  readonly eventId: string;
-  readonly webhookId: string;
-  readonly deliveryId: string;
-  /** Milliseconds since 1970. */
-  readonly attemptedAt: number;
-  readonly durationMs: number;
-  readonly status?: number;
-  readonly outcome: NextStep['outcome'];
-  readonly reason: AttemptReason;
-  /** Empty for the first delivery. */
-  readonly series: string;
-  readonly number: number;
-  readonly copy?: string;
-  /** Its number in the schedule. */
-  readonly attempt: number;
-  readonly successor?: Successor;
-}
-
-export interface Receivers {
-  /** Sends one `POST`, within the limits of time and size; never throws because of a receiver. */
-  post(request: WebhookRequest): Promise<AttemptResult>;
-}
-
-export interface WebhookRequest {
-  /** Connections are reused per webhook, never shared. */
-  readonly webhookId: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  /** Milliseconds after which it ends as `slow`. @default - `responseTimeout`, as `timeout` */
-  readonly limit?: number;
-}
-
-export interface DeliveryPorts {
-  readonly webhooks: Webhooks;
-  readonly secrets: WebhookSecrets;
-  readonly receivers: Receivers;
-  /** The queue of events. */
-  readonly events: Pick<Queue, 'send'>;
-  readonly log: Log;
-  readonly metrics: {
-    addMetric(name: MetricName<'deliver-webhook'>, unit: 'Count' | 'Milliseconds', value: number): unknown;
-  };
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  readonly newToken: () => string;
-  /** Milliseconds from the first attempt to each. */
-  readonly schedule: readonly number[];
-}
+import { logCodes } from '../shared/log';
+import type { QueueUnavailable } from '../shared/queue';
+import type { SecretUnavailable } from '../shared/webhook-secrets';
+import type { DeliveryPorts, Pause, Recorded, RecordedAttempt, StoredWebhook, Successor } from './ports';
+import {
+  type AttemptResult,
+  isSilent,
+  isSlow,
+  type NextStep,
+  nextStep,
+  pauseAsked,
+  postpone,
+  reasonOf,
+  slowAfter,
+} from './retry-schedule';
 
 /**
  * Deliveries use the first lane while their webhook is healthy, and the second after a slow or failed attempt: a batch
@@ -142,6 +42,8 @@ type Settled =
 
 /** A delivery whose request is due. */
 interface Due {
+  /** The first request after a pause of its webhook. */
+  readonly isTrial: boolean;
   readonly delivery: Delivery;
   readonly webhook: StoredWebhook;
   readonly secrets: readonly Uint8Array[];
@@ -176,16 +78,18 @@ export async function deliverWebhook(
   const { webhookId, notBefore = 0 } = delivery;
   const early = notBefore - ports.now();
   if (early > 0) return ok({ kind: 'requeue', delivery, delayMs: early });
-  const found = await ports.webhooks.find(delivery);
+  const found = await ports.webhooks.find({ ...delivery, mayTry: lane === 'second' });
   if (!found.ok) return found;
-  const { webhook, last } = found.value;
+  const { webhook, last, isTrial = false } = found.value;
   if (!webhook?.enabled) return stop(delivery, { again, webhook }, ports);
   const judged = judge(delivery, last, ports);
   if (judged) return ok(judged);
-  if (lane === 'first' && webhook.unhealthy) return ok({ kind: 'requeue', delivery, delayMs: 0 });
+  const { pause } = webhook;
+  if (lane === 'first' && (webhook.unhealthy || pause)) return ok({ kind: 'requeue', delivery, delayMs: 0 });
+  if (pause && !isTrial) return wait(delivery, pause, ports);
   const secrets = await findSigningSecrets(webhookId, webhook, ports);
   if (!secrets.ok) return secrets;
-  return settle(await post({ delivery, webhook, secrets: secrets.value }, lane, ports), ports);
+  return settle(await post({ delivery, webhook, isTrial, secrets: secrets.value }, lane, ports), ports);
 }
 
 /** Its function may have been killed before it announced the disabling: a message that comes back announces it again. */
@@ -221,18 +125,48 @@ function judge(
   return { kind: 'requeue', delivery: follow(delivery, successor, newToken), delayMs: notBefore - now() };
 }
 
+/** A delivery of a paused webhook waits without a request, and is given up when no attempt would be left. */
+async function wait(
+  delivery: Delivery,
+  pause: Pause,
+  ports: DeliveryPorts,
+): Promise<Result<Settled, DatabaseUnavailable>> {
+  const now = ports.now();
+  const postponed = postpone(delivery, pause, {
+    now,
+    random: ports.random(),
+    schedule: scheduleOf(delivery, ports),
+  });
+  if (postponed)
+    return ok({
+      kind: 'requeue',
+      delivery: { ...delivery, ...postponed },
+      delayMs: postponed.notBefore - now,
+    });
+  const outcome = { durationMs: 0, outcome: 'given_up', reason: 'paused' } as const;
+  const recorded = await ports.webhooks.record({ ...rowOf(delivery), ...outcome, attemptedAt: now });
+  if (!recorded.ok) return recorded;
+  if (!recorded.value.isWritten) return ok(done);
+  const line = { logCode: logCodes.webhookDeliveryStopped, ...idsOf(delivery), reason: 'paused' };
+  ports.log.warn('Webhook delivery given up', line);
+  ports.metrics.addMetric('GivenUp', MetricUnit.Count, 1);
+  return ok(done);
+}
+
+const scheduleOf = (delivery: Delivery, { schedule }: DeliveryPorts) =>
+  isProbe(delivery) ? schedule.filter((time) => time <= longestProbeAge) : schedule;
+
 const follow = (delivery: Delivery, successor: Successor, newToken: () => string): Delivery => ({
-  ...delivery,
+  ...withoutPause(delivery),
   ...successor,
   number: numberOf(delivery) + 1,
   copy: newToken(),
 });
 
-async function post(
-  { delivery, webhook, secrets }: Due,
-  lane: Lane,
-  { receivers, now }: DeliveryPorts,
-): Promise<Attempted> {
+const withoutPause = ({ paused: _, ...delivery }: Delivery) => delivery;
+
+async function post(due: Due, lane: Lane, { receivers, now }: DeliveryPorts): Promise<Attempted> {
+  const { delivery, webhook, secrets } = due;
   const attemptedAt = now();
   const result = await receivers.post({
     webhookId: delivery.webhookId,
@@ -241,7 +175,7 @@ async function post(
     body: delivery.body,
     ...(lane === 'first' && { limit: slowAfter }),
   });
-  return { delivery, webhook, secrets, attemptedAt, endedAt: now(), result };
+  return { ...due, attemptedAt, endedAt: now(), result };
 }
 
 /** Decides what follows the attempt, disables its webhook after a 410, and records it. */
@@ -250,12 +184,10 @@ async function settle(
   ports: DeliveryPorts,
 ): Promise<Result<Settled, DatabaseUnavailable | AttemptTaken>> {
   const { delivery, webhook, attemptedAt, endedAt: now, result } = attempted;
-  const schedule = isProbe(delivery)
-    ? ports.schedule.filter((time) => time <= longestProbeAge)
-    : ports.schedule;
   const step = nextStep(result, attemptOf(delivery), {
-    ...{ attemptedAt, now, schedule },
+    ...{ attemptedAt, now, schedule: scheduleOf(delivery, ports) },
     random: ports.random(),
+    ...(delivery.paused !== undefined && { paused: delivery.paused }),
   });
   log(attempted, step, ports);
   const disabled =
@@ -267,13 +199,14 @@ async function settle(
     step.outcome === 'failed'
       ? { attempt: step.attempt, notBefore: Math.round(now + step.retryInMs) }
       : undefined;
-  const [isOurs] = await Promise.all([
+  const [{ isWritten, pause }] = await Promise.all([
     record(attempted, step, successor, ports),
     disabled.value && announceDisabling(disabled.value, ports),
   ]);
-  if (!isOurs)
+  if (!isWritten)
     return fail({ kind: 'attempt_taken', reason: 'another copy', retryInSeconds: 60, isExpected: true });
   measure(attempted, step, ports);
+  if (pause) tellPause(delivery, pause, ports);
   if (step.outcome !== 'failed' || !successor) return ok(done);
   const next = follow(delivery, successor, ports.newToken);
   return ok({ kind: 'requeue', delivery: next, delayMs: step.retryInMs });
@@ -312,33 +245,52 @@ const countOf = {
 
 /**
  * In the database. The log has the attempt even if its row is missing; the receiver is not affected.
- *
- * @returns false if another copy has recorded it
  */
 async function record(
   attempted: Attempted,
   step: NextStep,
   successor: Successor | undefined,
   { webhooks, log }: DeliveryPorts,
-): Promise<boolean> {
-  const { delivery, attemptedAt } = attempted;
+): Promise<Recorded> {
+  const { delivery, attemptedAt, endedAt, result, isTrial } = attempted;
   const recorded = await webhooks
     .record({
-      ...idsOf(delivery),
+      ...rowOf(delivery),
       ...outcomeOf(attempted, step),
-      ...(delivery.copy !== undefined && { copy: delivery.copy }),
       ...(successor && { successor }),
       attemptedAt,
-      series: delivery.series ?? '',
-      number: numberOf(delivery),
-      attempt: attemptOf(delivery),
+      health: {
+        unhealthy: step.outcome !== 'delivered' || endedAt - attemptedAt > slowAfter,
+        answered: result.answered,
+        silent: isSilent(result),
+        isTrial,
+        askedMs: pauseAsked(result, endedAt),
+      },
     })
     .catch(({ name, message }: Error) => fail({ kind: 'internal_error', reason: `${name}: ${message}` }));
   if (recorded.ok) return recorded.value;
   const logCode = logCodes.webhookAttemptNotRecorded;
   const { kind: cause, ...why } = recorded.error;
   log.error('Webhook attempt not recorded', { logCode, ...idsOf(delivery), cause, ...why });
-  return true;
+  return { isWritten: true };
+}
+
+const rowOf = (delivery: Delivery) => ({
+  ...idsOf(delivery),
+  ...(delivery.copy !== undefined && { copy: delivery.copy }),
+  series: delivery.series ?? '',
+  number: numberOf(delivery),
+  attempt: attemptOf(delivery),
+});
+
+function tellPause(
+  { webhookId }: Delivery,
+  { reason, until, length }: Pause,
+  { log, metrics }: DeliveryPorts,
+): void {
+  const line = { logCode: logCodes.webhookPaused, webhookId, reason, until: new Date(until).toISOString() };
+  log.warn('Webhook paused', { ...line, seconds: length / 1_000 });
+  metrics.addMetric('Paused', MetricUnit.Count, 1);
 }
 
 const outcomeOf = ({ attemptedAt, endedAt, result }: Attempted, { outcome }: NextStep) => ({

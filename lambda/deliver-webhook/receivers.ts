@@ -5,8 +5,8 @@ import type { AttemptReason } from '../../domain/delivery';
 import { type ReceiverUrl, readReceiverUrl } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
 import { type Connection, type ConnectionSettings, createConnections } from './connections';
-import type { Receivers, WebhookRequest } from './deliver-webhook';
 import { type Exchanged, exchange } from './exchange';
+import type { Receivers, WebhookRequest } from './ports';
 import { type AttemptResult, responseTimeout } from './retry-schedule';
 
 /** Resolves a name to IPv4 addresses; rejects with an error code of `node:dns`. */

@@ -1,4 +1,4 @@
-import { type AttemptReason, longestDelay } from '../../domain/delivery';
+import { type AttemptReason, type Delivery, longestDelay } from '../../domain/delivery';
 import { timeouts } from '../shared/timeouts';
 
 /** The result of an attempt: the receiver's response, or why there is none. */
@@ -46,7 +46,8 @@ const overrun = 90_000;
  * responding to it.
  *
  * @param attempt its number, from 1
- * @param attemptedAt when it began; it and `now` are milliseconds since 1970, `random` is from 0 to 1
+ * @param attemptedAt when it began; it and `now` are milliseconds since 1970, `random` is from 0 to 1, and `paused` are the
+ * milliseconds by which pauses postponed it
  */
 export function nextStep(
   result: AttemptResult,
@@ -56,7 +57,9 @@ export function nextStep(
     now,
     random,
     schedule,
+    paused = 0,
   }: {
+    readonly paused?: number;
     readonly attemptedAt: number;
     readonly now: number;
     readonly random: number;
@@ -69,8 +72,9 @@ export function nextStep(
     return { outcome: 'failed', retryInMs: Math.max(0, attemptedAt + responseTimeout - now), attempt };
   }
 
-  const [at, next, last] = [schedule[attempt - 1], schedule[attempt], schedule.at(-1)];
-  if (at === undefined || next === undefined || last === undefined) return { outcome: 'given_up' };
+  const [time, next, last] = [schedule[attempt - 1], schedule[attempt], schedule.at(-1)];
+  if (time === undefined || next === undefined || last === undefined) return { outcome: 'given_up' };
+  const at = time + paused;
   const asked = result.answered
     ? Math.min(readRetryAfter(result.retryAfter, now), longestDelay, last - at)
     : 0;
@@ -79,6 +83,40 @@ export function nextStep(
     random * Math.min(jitter * asked, Math.max((schedule[reached] ?? last) - at - asked, overrun));
   const delay = Math.max((next - at) * (1 - jitter * random), asked + spread);
   return { outcome: 'failed', retryInMs: Math.round(delay), attempt: reached + 1 };
+}
+
+/** The longest pause of a webhook, in milliseconds. */
+export const longestPause = 15 * 60_000;
+
+/** Milliseconds for which a 429 or 503 pauses the whole webhook; 0 for any other result. */
+export const pauseAsked = (result: AttemptResult, now: number): number =>
+  result.answered && (result.status === 429 || result.status === 503)
+    ? Math.min(readRetryAfter(result.retryAfter, now), longestPause)
+    : 0;
+
+/** Whether the receiver did not answer in time, or was not reached. */
+export const isSilent = (result: AttemptResult): boolean => !result.answered && !isSlow(result);
+
+/**
+ * Postpones a delivery whose webhook is paused: to the end of the pause and a random part of its length, so that nothing is
+ * released at once. What the schedule has in the meantime is skipped.
+ *
+ * @returns undefined if the schedule ends before
+ */
+export function postpone(
+  { attempt = 1, paused = 0 }: Pick<Delivery, 'attempt' | 'paused'>,
+  { until, length }: { readonly until: number; readonly length: number },
+  {
+    now,
+    random,
+    schedule,
+  }: { readonly now: number; readonly random: number; readonly schedule: readonly number[] },
+): Required<Pick<Delivery, 'attempt' | 'paused' | 'notBefore'>> | undefined {
+  const notBefore = Math.ceil(Math.max(until, now) + random * length);
+  const position = (schedule[attempt - 1] ?? 0) + paused + notBefore - now;
+  const reached = schedule.findLastIndex((time) => time <= position);
+  if (position > (schedule.at(-1) ?? 0)) return undefined;
+  return { attempt: reached + 1, paused: position - (schedule[reached] ?? 0), notBefore };
 }
 
 /** Whether the first lane ended the attempt. Only its change of lanes counts: it uses up no attempt of the schedule. */

@@ -1,8 +1,10 @@
+import type { PauseReason } from '../../domain/delivery';
+import { probe } from '../../domain/probe';
 import { ok, type Result } from '../../domain/result';
 import { type Database, type DatabaseUnavailable, type Row, sql } from '../database/database';
 import { coalesce } from '../shared/coalesce';
-import type { AttemptRow, Known, StoredWebhook, Webhooks } from './deliver-webhook';
-import { slowAfter } from './retry-schedule';
+import type { AttemptRow, Known, Pause, Recorded, StoredWebhook, Webhooks } from './ports';
+import { longestPause } from './retry-schedule';
 
 /**
  * Implements the port on the region's database. Concurrent deliveries of a batch share one read and one write statement:
@@ -30,17 +32,33 @@ async function findAll(
   database: Database,
   deliveries: readonly Parameters<Webhooks['find']>[0][],
 ): Promise<Result<Known, DatabaseUnavailable>[]> {
-  const asked = deliveries.map(({ webhookId, deliveryId, series = '' }, index) => ({
-    ...{ index, webhookId, deliveryId, series },
+  const asked = deliveries.map(({ webhookId, deliveryId, series = '', mayTry }, index) => ({
+    ...{ index, webhookId, deliveryId, series, mayTry },
   }));
   const rows = await database.execute(sql`
+    with asked as (
+      select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked (
+        index integer, "webhookId" text, "deliveryId" text, series text, "mayTry" boolean)
+    ), trial as (
+      -- Others wait meanwhile; if no result comes, the next trial follows.
+      update webhooks set paused_until = now() + make_interval(secs => ${trialSeconds}::integer)
+      where webhook_id in (
+        select webhook_id from webhooks
+        where webhook_id in (select "webhookId" from asked where "mayTry") and paused_until <= now()
+        for no key update skip locked)
+      returning webhook_id, paused_until
+    )
     select asked.index, url, enabled, unhealthy_at is not null as unhealthy, secret_version,
       (extract(epoch from rotated_at) * 1000)::float8 as rotated_at,
       organization_id, disabled_reason, (extract(epoch from disabled_at) * 1000)::float8 as disabled_at,
+      (extract(epoch from coalesce(trial.paused_until, webhooks.paused_until)) * 1000)::float8 as paused_until,
+      pause_reason, pause_seconds,
+      trial.webhook_id is not null and "mayTry"
+        and asked.index = min(asked.index) filter (where "mayTry") over (partition by "webhookId") as is_trial,
       number, copy, outcome, next_attempt, (extract(epoch from next_attempt_at) * 1000)::float8 as next_attempt_at
-    from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked (
-      index integer, "webhookId" text, "deliveryId" text, series text)
-    left join webhooks on webhook_id = "webhookId"
+    from asked
+    left join webhooks on webhooks.webhook_id = "webhookId"
+    left join trial on trial.webhook_id = "webhookId"
     left join lateral (
       select number, copy, outcome, next_attempt, next_attempt_at
       from webhook_attempts attempt
@@ -55,6 +73,7 @@ async function findAll(
 
 const knownOf = (webhookId: string, row: Row): Known => ({
   ...(typeof row.url === 'string' && { webhook: webhookOf(webhookId, row) }),
+  ...(row.is_trial === true && { isTrial: true }),
   ...(typeof row.number === 'number' && {
     last: {
       number: row.number,
@@ -66,12 +85,16 @@ const knownOf = (webhookId: string, row: Row): Known => ({
   }),
 });
 
+/** Seconds that a trial may take before another one follows. */
+const trialSeconds = 30;
+
 const webhookOf = (webhookId: string, row: Row): StoredWebhook => ({
   url: String(row.url),
   enabled: row.enabled === true,
   unhealthy: row.unhealthy === true,
   secretVersion: Number(row.secret_version),
   ...(row.rotated_at === null ? {} : { rotatedAt: Number(row.rotated_at) }),
+  ...(row.paused_until !== null && { pause: pauseOf(row) }),
   ...(row.enabled !== true && {
     disabling: {
       webhookId,
@@ -82,25 +105,37 @@ const webhookOf = (webhookId: string, row: Row): StoredWebhook => ({
   }),
 });
 
+const pauseOf = (row: Row): Pause => ({
+  reason: row.pause_reason as PauseReason,
+  until: Math.round(Number(row.paused_until)),
+  length: Number(row.pause_seconds) * 1_000,
+});
+
+/** The circuit breaker: consecutive attempts without a response that open it, and the shortest pause in seconds. */
+const breaker = { failures: 5, seconds: 30 };
+
 /**
  * One row for each number of a series. Of two copies of a number, in one statement or in two, the first writes it, unless a
  * later one was delivered.
  *
  * A webhook is marked unhealthy at most once a second, and healthy by a successful attempt 30 s after the last mark, so that
- * an occasionally slow one stays in its lane. Skips rows that another batch is writing, to avoid waiting for it.
+ * an occasionally slow one stays in its lane. Any response ends a pause of the circuit breaker; a trial without one doubles
+ * it, but not while the environment's own probe gets none either: then the fault may be ours. Skips webhooks that another
+ * batch is writing, to avoid waiting for it: so the count of failures may be late, and is never early.
  */
 async function recordAll(
   database: Database,
   attempts: readonly AttemptRow[],
-): Promise<Result<boolean, DatabaseUnavailable>[]> {
-  const rows = attempts.map(({ attemptedAt, durationMs, successor, ...attempt }, index) => ({
+): Promise<Result<Recorded, DatabaseUnavailable>[]> {
+  const rows = attempts.map(({ attemptedAt, durationMs, successor, health, ...attempt }, index) => ({
     ...attempt,
+    ...health,
     index,
     attemptedAt: isoTime(attemptedAt),
     durationMs: Math.round(durationMs),
     nextAttempt: successor?.attempt,
     nextAttemptAt: successor && isoTime(successor.notBefore),
-    unhealthy: attempt.outcome !== 'delivered' || durationMs > slowAfter,
+    asked: Math.ceil((health?.askedMs ?? 0) / 1_000),
   }));
   // Sorted: avoids a deadlock of two batches.
   const recorded = await database.execute(sql`
@@ -108,7 +143,8 @@ async function recordAll(
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as attempt (
         index integer, "eventId" text, "webhookId" text, "deliveryId" text, "attemptedAt" timestamptz,
         "durationMs" integer, status integer, outcome text, reason text, series text, number integer, copy text,
-        attempt integer, "nextAttempt" integer, "nextAttemptAt" timestamptz, unhealthy boolean)
+        attempt integer, "nextAttempt" integer, "nextAttemptAt" timestamptz, unhealthy boolean, answered boolean,
+        silent boolean, "isTrial" boolean, asked integer)
     ), one as (
       select distinct on ("deliveryId", series, number) *
       from attempt
@@ -127,25 +163,66 @@ async function recordAll(
         next_attempt = null, next_attempt_at = null
       where excluded.outcome = 'delivered' and existing.outcome <> 'delivered'
       returning delivery_id, series, number
-    ), standing as (
-      select webhook_id, unhealthy
+    ), latest as (
+      select "webhookId", bool_or(unhealthy) as unhealthy, bool_or(answered) as answered,
+        count(*) filter (where silent)::integer as silent, bool_or("isTrial") as is_trial, max(asked) as asked
+      from attempt
+      where unhealthy is not null
+      group by "webhookId"
+    ), locked as (
+      select webhooks.webhook_id, failures, pause_seconds, pause_reason, latest.*,
+        coalesce(case when unhealthy
+          then unhealthy_at is null or unhealthy_at < now() - interval '1 second'
+          else unhealthy_at < now() - interval '30 seconds' end, false) as changes
       from webhooks
-      join (select "webhookId", bool_or(unhealthy) as unhealthy from attempt group by "webhookId") latest
-        on webhook_id = "webhookId"
-      where case when unhealthy
-        then unhealthy_at is null or unhealthy_at < now() - interval '1 second'
-        else unhealthy_at < now() - interval '30 seconds' end
+      join latest on webhook_id = "webhookId"
       for no key update of webhooks skip locked
+    ), decided as (
+      select *,
+        case when answered then 0 else least(failures + silent, 1000000) end as failures_now,
+        -- Seconds; 0 ends the pause, null leaves it as it is.
+        case
+          when webhook_id = ${probe.webhookId} then null
+          when asked > 0 then asked
+          when answered then case when is_trial or pause_reason = 'no_response' then 0 end
+          when is_trial and (pause_reason = 'retry_after' or exists (
+            select from webhooks where webhook_id = ${probe.webhookId} and failures > 0))
+          then ${breaker.seconds}::integer
+          when is_trial then least(2 * pause_seconds, ${longestPause / 1_000}::integer)
+          when pause_seconds is null and failures + silent >= ${breaker.failures}::integer
+          then ${breaker.seconds}::integer
+        end as pause
+      from locked
     ), marked as (
-      update webhooks set unhealthy_at = case when standing.unhealthy then now() end
-      from standing
-      where webhooks.webhook_id = standing.webhook_id
+      update webhooks
+      set unhealthy_at = case when not changes then webhooks.unhealthy_at when unhealthy then now() end,
+        failures = failures_now,
+        paused_until = case when pause is null then paused_until
+          when pause > 0 then greatest(now() + make_interval(secs => pause), case when asked > 0 then paused_until end) end,
+        pause_seconds = case when pause is null then webhooks.pause_seconds when pause > 0 then pause end,
+        pause_reason = case when pause is null then webhooks.pause_reason
+          when asked > 0 then 'retry_after' when pause > 0 then 'no_response' end
+      from decided
+      where webhooks.webhook_id = decided.webhook_id
+        and (changes or failures_now <> webhooks.failures or coalesce(pause, -1) > 0
+          or (pause = 0 and webhooks.pause_seconds is not null))
+      returning webhooks.webhook_id, paused_until, webhooks.pause_reason, webhooks.pause_seconds, pause
     )
-    select index from one
-    join recorded on delivery_id = "deliveryId" and recorded.series = one.series and recorded.number = one.number`);
+    select attempt.index, recorded.number is not null as is_written, marked.pause_reason, marked.pause_seconds,
+      (extract(epoch from paused_until) * 1000)::float8 as paused_until
+    from attempt
+    left join one on one.index = attempt.index
+    left join recorded on delivery_id = one."deliveryId" and recorded.series = one.series
+      and recorded.number = one.number
+    left join marked on webhook_id = attempt."webhookId" and pause > 0
+      and attempt.index = (select min(other.index) from attempt other where other."webhookId" = webhook_id)`);
   if (!recorded.ok) return attempts.map(() => recorded);
-  const written = new Set(recorded.value.map(({ index }) => index));
-  return attempts.map((_, index) => ok(written.has(index)));
+  const found = new Map(recorded.value.map((row) => [row.index, row]));
+  return attempts.map((_, index) => {
+    const row = found.get(index) ?? {};
+    const pause = typeof row.paused_until === 'number' && { pause: pauseOf(row) };
+    return ok({ isWritten: row.is_written === true, ...pause });
+  });
 }
 
 const isoTime = (milliseconds: number) => new Date(milliseconds).toISOString();

@@ -22,7 +22,7 @@ export interface AcceptedEvent {
 /** A webhook that gets an event. */
 export interface Subscriber {
   readonly webhookId: string;
-  /** Its last attempts were slow or failed: its deliveries take the second lane. */
+  /** Its last attempts were slow or failed, or it is paused: its deliveries take the second lane. */
   readonly unhealthy: boolean;
 }
 

@@ -24,7 +24,7 @@ async function findAll(
       select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as event (
         index integer, id text, "organizationId" text, kind text, text text, "acceptedAt" float8)
     ), wanted as (
-      select index, webhook_id, enabled, unhealthy_at is not null as unhealthy
+      select index, webhook_id, enabled, unhealthy_at is not null or paused_until is not null as unhealthy
       from asked
       join webhooks on organization_id = "organizationId" and (kinds is null or kind = any(kinds))
     ), stored as (
@@ -57,7 +57,7 @@ async function findStored(
   { eventId, webhookId }: Redelivery,
 ): Promise<Result<StoredEvent | undefined, DatabaseUnavailable>> {
   const rows = await database.execute(sql`
-    select substr(body, start, ${partLength}::integer) as part, unhealthy_at is not null as unhealthy,
+    select substr(body, start, ${partLength}::integer) as part, unhealthy_at is not null or paused_until is not null as unhealthy,
       (extract(epoch from accepted_at) * 1000)::float8 as accepted_at
     from webhooks
     join webhook_events using (organization_id),

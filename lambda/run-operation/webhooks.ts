@@ -44,14 +44,15 @@ async function findWebhooks(
       enabled, disabled_reason as "disabledReason",
       cast(extract(epoch from disabled_at) as double precision) as "disabledAt", secret_version as "secretVersion",
       cast(extract(epoch from rotated_at) as double precision) as "rotatedAt",
-      cast(extract(epoch from created_at) as double precision) as "createdAt"
+      cast(extract(epoch from created_at) as double precision) as "createdAt",
+      cast(extract(epoch from paused_until) as double precision) as "pausedUntil", pause_reason as "pauseReason"
     from webhooks
     where organization_id = ${organizationId ?? null} or webhook_id = ${webhookId ?? null}
     order by enabled desc, created_at desc, webhook_id
     limit ${maxWebhooks}`);
   if (!found.ok) return found;
   const webhooks = found.value.map((row) => ({
-    ...withTimes(row, 'disabledAt', 'rotatedAt', 'createdAt'),
+    ...withTimes(row, 'disabledAt', 'rotatedAt', 'createdAt', 'pausedUntil'),
     kinds: row.kinds === null ? null : String(row.kinds).split(','),
   }));
   return ok(webhooks);
@@ -133,12 +134,16 @@ export const webhooks = {
 
   'describe-webhook': describeWebhook,
 
-  /** Changes a webhook's URL, also for pending deliveries, and the kinds of its future events. */
+  /** Changes a webhook's URL, also for pending deliveries, which ends a pause, and the kinds of its future events. */
   async 'update-webhook'({ webhookId, url: text, kinds }, ports) {
     const url = text === undefined ? ok(null) : readWebhookUrl(text, ports);
     if (!url.ok) return url;
     const updated = await ports.database.execute(sql`
       update webhooks set url = coalesce(${url.value}, url),
+        paused_until = case when ${url.value}::text is null then paused_until end,
+        pause_reason = case when ${url.value}::text is null then pause_reason end,
+        pause_seconds = case when ${url.value}::text is null then pause_seconds end,
+        failures = case when ${url.value}::text is null then failures else 0 end,
         kinds = case when ${kinds === undefined} then kinds else string_to_array(${kinds?.join(',') ?? null}, ',') end
       where webhook_id = ${webhookId}`);
     return updated.ok ? describeWebhook({ webhookId }, ports) : updated;
@@ -177,12 +182,13 @@ export const webhooks = {
     return ok({ webhookId, secretVersion: webhook.secret_version, rotatedAt, previousSignsUntil });
   },
 
-  /** Enables a webhook again, for new events. */
+  /** Enables a webhook again, for new events, and ends its pause. */
   async 'enable-webhook'({ webhookId }, ports) {
     const enabled = await executeWithinLimit(
       ports.database,
       sql`
-        update webhooks set enabled = true, disabled_reason = null, disabled_at = null, unhealthy_at = default
+        update webhooks set enabled = true, disabled_reason = null, disabled_at = null, unhealthy_at = default,
+          paused_until = null, pause_reason = null, pause_seconds = null, failures = 0
         where webhook_id = ${webhookId}`,
     );
     return enabled.ok ? describeWebhook({ webhookId }, ports) : enabled;

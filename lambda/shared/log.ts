@@ -23,6 +23,7 @@ export const logCodes = {
   webhookAttempted: 'WEBHOOK_ATTEMPTED',
   webhookAttemptNotRecorded: 'WEBHOOK_ATTEMPT_NOT_RECORDED',
   webhookDisabled: 'WEBHOOK_DISABLED',
+  webhookPaused: 'WEBHOOK_PAUSED',
   webhookDeliveryStopped: 'WEBHOOK_DELIVERY_STOPPED',
   webhookDeliveryWaits: 'WEBHOOK_DELIVERY_WAITS',
   webhookDeliveryRefused: 'WEBHOOK_DELIVERY_REFUSED',

@@ -83,6 +83,7 @@ export class Monitoring extends Construct {
           metrics: [
             deliveryMetric(environment, 'GivenUp', 'Given up'),
             deliveryMetric(environment, 'Disabled', 'Disabled'),
+            deliveryMetric(environment, 'Paused', 'Paused'),
           ],
         },
         {

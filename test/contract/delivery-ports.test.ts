@@ -1,6 +1,6 @@
 import { newId } from '../../domain/ids';
 import { ok } from '../../domain/result';
-import type { AttemptRow, Webhooks } from '../../lambda/deliver-webhook/deliver-webhook';
+import type { AttemptRow, Webhooks } from '../../lambda/deliver-webhook/ports';
 import { createWebhooks } from '../../lambda/deliver-webhook/webhooks-table';
 import type { Subscriptions } from '../../lambda/fan-out-event/fan-out-event';
 import { createSubscriptions } from '../../lambda/fan-out-event/subscriptions-table';
@@ -20,6 +20,8 @@ const implementations = {
       webhooks: createWebhooks(region.as('deliver_webhook')),
       subscriptions: createSubscriptions(region.as('fan_out_event')),
       add: () => addWebhook(region.owner, organizationId),
+      endPause: (webhookId: string) => region.query`
+        update webhooks set paused_until = now() where webhook_id = ${webhookId}`,
       /** Marked unhealthy this long ago. */
       mark: (webhookId: string, seconds: number) => region.query`
         update webhooks set unhealthy_at = now() - make_interval(secs => ${seconds}::integer) where webhook_id = ${webhookId}`,
@@ -32,7 +34,7 @@ const implementations = {
       organizationId,
       webhooks: {
         find: async (delivery) => ok(database.find(delivery)),
-        record: async (row) => ok(database.record([row])[0] ?? false),
+        record: async (row) => ok(database.record([row])[0] ?? { isWritten: false }),
         disable: async (...webhook) => ok(database.disable(...webhook)),
       } satisfies Webhooks,
       subscriptions: {
@@ -44,6 +46,10 @@ const implementations = {
         const webhookId = newId('wh');
         database.addWebhook({ webhookId, organizationId, url, enabled: true });
         return webhookId;
+      },
+      endPause: async (webhookId: string) => {
+        const webhook = database.webhooks.get(webhookId);
+        if (webhook?.pause) webhook.pause = { ...webhook.pause, until: Date.now() };
       },
       mark: async (webhookId: string, seconds: number) => {
         const webhook = database.webhooks.get(webhookId);
@@ -94,7 +100,8 @@ describe.each(Object.entries(implementations))('on %s', (_, open) => {
       undefined,
       ok({}),
     ]);
-    for (const number of [2, 1]) expect(await world.webhooks.record(row(number))).toEqual(ok(true));
+    for (const number of [2, 1])
+      expect(await world.webhooks.record(row(number))).toEqual(ok({ isWritten: true }));
     const successor = { attempt: 3, notBefore: 1_795_000_000_000 };
     expect(await last()).toEqual({ number: 2, copy: 'copy 2', successor });
     await world.webhooks.record(final(1, 'delivered'));
@@ -106,37 +113,101 @@ describe.each(Object.entries(implementations))('on %s', (_, open) => {
 
   it('a number has one row: the first, unless another copy was delivered', async () => {
     await world.webhooks.record(row(1));
-    expect(await world.webhooks.record(row(1, { copy: 'twin' }))).toEqual(ok(false));
+    expect(await world.webhooks.record(row(1, { copy: 'twin' }))).toEqual(ok({ isWritten: false }));
     expect(await last()).toMatchObject({ copy: 'copy 1' });
     await world.webhooks.record(final(2, 'given_up'));
     for (const [copy, written] of [
       ['twin', true],
       ['third', false],
     ] as const)
-      expect(await world.webhooks.record(final(2, 'delivered', copy))).toEqual(ok(written));
-    expect(await world.webhooks.record(final(2, 'given_up', 'fourth'))).toEqual(ok(false));
+      expect(await world.webhooks.record(final(2, 'delivered', copy))).toEqual(ok({ isWritten: written }));
+    expect(await world.webhooks.record(final(2, 'given_up', 'fourth'))).toEqual(ok({ isWritten: false }));
     expect(await last()).toEqual({ number: 2, copy: 'twin' });
   });
 
+  const health = { unhealthy: true, answered: false, silent: true, isTrial: false, askedMs: 0 };
+  const good = { ...health, unhealthy: false, answered: true, silent: false };
+
   it.each([
-    ['a failure', 0, {}, true],
-    ['a slow success', 0, { outcome: 'delivered', durationMs: 2_001 }, true],
-    ['a success soon after a failure', 20, { outcome: 'delivered' }, true],
-    ['a success half a minute after a failure', 31, { outcome: 'delivered' }, false],
+    ['a failure', 0, health, true],
+    ['a success soon after a failure', 20, good, true],
+    ['a success half a minute after a failure', 31, good, false],
   ] as const)(
     'after %s, marked %d s ago, a webhook is unhealthy or not',
     async (_what, ago, change, unhealthy) => {
       expect(await webhook()).toMatchObject({ enabled: true, unhealthy: false });
       if (ago > 0) await world.mark(webhookId, ago);
-      await world.webhooks.record(row(1, change));
+      await world.webhooks.record(row(1, { health: change }));
       expect(await webhook()).toMatchObject({ unhealthy });
-      const accepted = {
-        event: { id: 'ev-1', organizationId: world.organizationId, kind: 'k', text: '{}' },
-        acceptedAt: 1,
-      };
+      const event = { id: 'ev-1', organizationId: world.organizationId, kind: 'k', text: '{}' };
+      const accepted = { event, acceptedAt: 1 };
       expect(await world.subscriptions.findSubscribers(accepted)).toEqual(ok([{ webhookId, unhealthy }]));
     },
   );
+
+  /** Records attempts, one after another. @returns the length of the pause after each, in seconds */
+  const pauses = async (...attempts: readonly Partial<typeof health>[]) => {
+    const lengths: (number | undefined)[] = [];
+    for (const attempt of attempts) {
+      await world.webhooks.record(row(++number, { health: { ...health, ...attempt } }));
+      const { pause } = (await webhook()) ?? {};
+      lengths.push(pause && pause.length / 1_000);
+    }
+    return lengths;
+  };
+  let number = 0;
+  const trial = { isTrial: true };
+  const none = undefined;
+
+  it.each<[string, readonly Partial<typeof health>[], readonly (number | undefined)[]]>([
+    ['opens after five', Array(6).fill({}), [none, none, none, none, 30, 30]],
+    [
+      'counts from the last answer',
+      [{}, {}, {}, {}, { answered: true, silent: false }, {}],
+      Array(6).fill(none),
+    ],
+    ['does not count slow attempts', Array(6).fill({ silent: false }), Array(6).fill(none)],
+    [
+      'doubles up to 15 minutes with each failed trial',
+      [...Array(5).fill({}), ...Array(6).fill(trial)],
+      [none, none, none, none, 30, 60, 120, 240, 480, 900, 900],
+    ],
+    [
+      'ends with any answer',
+      [...Array(5).fill({}), { answered: true, silent: false }, {}],
+      [none, none, none, none, 30, none, none],
+    ],
+    ['is asked for', [{ ...good, unhealthy: true, askedMs: 60_500 }, good], [61, 61]],
+    [
+      'asked for ends with a good trial',
+      [
+        { ...good, askedMs: 60_000 },
+        { ...good, ...trial },
+      ],
+      [60, none],
+    ],
+    ['asked for begins anew without an answer', [{ ...good, askedMs: 60_000 }, trial], [60, 30]],
+  ])('a pause %s', async (_what, attempts, lengths) => {
+    expect(await pauses(...attempts)).toEqual(lengths);
+  });
+
+  it('a paused webhook gets the retry queue, and one trial after its pause', async () => {
+    await pauses({ ...good, askedMs: 60_000 });
+    const { pause } = (await webhook()) ?? {};
+    expect(pause).toMatchObject({ reason: 'retry_after', length: 60_000 });
+    const event = { id: 'ev-1', organizationId: world.organizationId, kind: 'k', text: '{}' };
+    const subscriber = { webhookId, unhealthy: true };
+    expect(await world.subscriptions.findSubscribers({ event, acceptedAt: 1 })).toEqual(ok([subscriber]));
+    const find = (mayTry: boolean) => world.webhooks.find({ ...key, mayTry });
+    expect(await find(true)).not.toMatchObject({ value: { isTrial: true } });
+    await world.endPause(webhookId);
+    expect(await find(false)).not.toMatchObject({ value: { isTrial: true } });
+    const found = await Promise.all([find(true), find(true)]);
+    expect(found.map((each) => each.ok && each.value.isTrial === true)).toEqual([true, false]);
+    const [, waiting] = found;
+    expect(waiting?.ok && (waiting.value.webhook?.pause?.until ?? 0)).toBeGreaterThan(Date.now() + 20_000);
+    expect(await find(true)).not.toMatchObject({ value: { isTrial: true } });
+  });
 
   it('a disabled webhook is told as the event says it, gets nothing, and is disabled once', async () => {
     const { organizationId } = world;
@@ -181,7 +252,8 @@ it('of two copies in one statement, one that was delivered is written', async ()
     { ...attempt, copy: 'c', outcome: 'delivered', reason: 'ok' },
   ];
   const webhooks = createWebhooks(region.as('deliver_webhook'));
-  expect(await Promise.all(copies.map(webhooks.record))).toEqual([false, true, false].map(ok));
+  const written = [false, true, false].map((isWritten) => ({ isWritten }));
+  expect(await Promise.all(copies.map(webhooks.record))).toEqual(written.map(ok));
   const simulated = new SimulatedDatabase(Date.now);
-  expect(simulated.record(copies)).toEqual([false, true, false]);
+  expect(simulated.record(copies)).toEqual(written);
 });

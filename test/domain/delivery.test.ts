@@ -21,8 +21,13 @@ it.each([
   { deliveryId: 'a\r\nb: c' },
   { notBefore: 8.64e15 + 1 },
   { attempt: 0 },
+  { number: 2 ** 31 },
+  { series: 'a b' },
+  { copy: '' },
+  { paused: -1 },
 ])('refuses %j, and names the field', (change) => {
   const error = `"${Object.keys(change)[0]}" is invalid.`;
-  expect(parseDelivery(JSON.stringify(delivery))).toMatchObject({ ok: true });
+  for (const valid of [{}, { paused: 0, series: 'a', number: 1, copy: 'b' }])
+    expect(parseDelivery(JSON.stringify({ ...delivery, ...valid }))).toMatchObject({ ok: true });
   expect(parseDelivery(JSON.stringify({ ...delivery, ...change }))).toEqual({ ok: false, error });
 });

@@ -2,6 +2,7 @@ import schema from './0001-schema.sql';
 import webhookLimitAndEvents from './0002-webhook-limit-and-events.sql';
 import probe from './0003-probe.sql';
 import oneChain from './0004-one-chain.sql';
+import pausedWebhooks from './0005-paused-webhooks.sql';
 import directory from './0006-directory.sql';
 
 /**
@@ -20,5 +21,6 @@ export const migrations: readonly Migration[] = [
   { name: '0002-webhook-limit-and-events', text: webhookLimitAndEvents },
   { name: '0003-probe', text: probe },
   { name: '0004-one-chain', text: oneChain },
+  { name: '0005-paused-webhooks', text: pausedWebhooks },
   { name: '0006-directory', text: directory },
 ];

@@ -13,6 +13,7 @@ const kinds = ['wallet.created', 'wallet.deleted'];
 const webhook = {
   ...{ webhookId, organizationId, url, kinds, enabled: true, disabledReason: null, disabledAt: null },
   ...{ secretVersion: 1, rotatedAt: null, createdAt: time },
+  ...{ pausedUntil: null, pauseReason: null },
 };
 /** The organization's only webhook. */
 const alone = { 'list-webhooks': () => result({ webhooks: [webhook] }) };

@@ -73,6 +73,10 @@ const violations: Readonly<Record<string, readonly Row[]>> = {
   webhooks_check: [{ enabled: false, disabled_at: now }],
   webhooks_check1: [{ enabled: false, disabled_reason: 'gone' }],
   webhooks_check2: [{ secret_version: 2 }, { rotated_at: now }],
+  webhooks_check3: [{ paused_until: now, pause_seconds: 30 }, { pause_reason: 'retry_after' }],
+  webhooks_check4: [{ paused_until: now, pause_reason: 'no_response' }, { pause_seconds: 30 }],
+  webhooks_pause_reason_check: [{ paused_until: now, pause_reason: 'other', pause_seconds: 30 }],
+  webhooks_pause_seconds_check: [{ paused_until: now, pause_reason: 'no_response', pause_seconds: 0 }],
   webhook_attempts_delivery_id_series_number_idx: [{}],
   webhook_attempts_outcome_check: [{ outcome: 'lost' }],
 };
@@ -153,18 +157,18 @@ const privileges: Readonly<Record<DatabaseRole | 'directory', object>> = {
     webhook_attempts: 'SELECT',
     webhook_events: 'SELECT (event_id organization_id kind accepted_at)',
     webhooks:
-      'DELETE, INSERT, SELECT, UPDATE (url kinds secret_version rotated_at enabled disabled_reason disabled_at unhealthy_at)',
+      'DELETE, INSERT, SELECT, UPDATE (url kinds secret_version rotated_at enabled disabled_reason disabled_at unhealthy_at paused_until pause_reason pause_seconds failures)',
   },
   fan_out_event: {
     webhook_events: 'INSERT, SELECT',
     webhooks:
-      'SELECT (webhook_id organization_id kinds enabled disabled_reason disabled_at unhealthy_at created_at)',
+      'SELECT (webhook_id organization_id kinds enabled disabled_reason disabled_at unhealthy_at created_at paused_until)',
   },
   deliver_webhook: {
     webhook_attempts:
       'INSERT, SELECT (delivery_id attempted_at duration_ms status outcome reason next_attempt_at series number copy attempt next_attempt), UPDATE (attempted_at duration_ms status outcome reason next_attempt_at copy attempt next_attempt)',
     webhooks:
-      'SELECT (webhook_id organization_id url secret_version rotated_at enabled disabled_reason disabled_at unhealthy_at), UPDATE (enabled disabled_reason disabled_at unhealthy_at)',
+      'SELECT (webhook_id organization_id url secret_version rotated_at enabled disabled_reason disabled_at unhealthy_at paused_until pause_reason pause_seconds failures), UPDATE (enabled disabled_reason disabled_at unhealthy_at paused_until pause_reason pause_seconds failures)',
   },
   purge_expired: {
     used_user_actions: 'DELETE, SELECT',

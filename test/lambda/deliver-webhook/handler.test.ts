@@ -12,8 +12,8 @@ import { fail, ok } from '../../../domain/result';
 import { secretMessage, secretText } from '../../../domain/signature';
 import { sql } from '../../../lambda/database/database';
 import { databaseVariables } from '../../../lambda/database/variables';
-import type { DeliveryPorts, Receivers, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
 import { createDependencies, createHandler, createMetrics } from '../../../lambda/deliver-webhook/handler';
+import type { DeliveryPorts, Receivers, Webhooks } from '../../../lambda/deliver-webhook/ports';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { variables } from '../../../lambda/deliver-webhook/variables';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
@@ -289,6 +289,50 @@ it.each([
   await run({}, world.retries);
   expect(await requests()).toHaveLength(1);
   expect(await stored()).toMatchObject({ unhealthy });
+});
+
+describe('a paused webhook', () => {
+  const pause = () =>
+    world.database.query`
+      update webhooks
+      set paused_until = '2036-01-01', pause_reason = 'no_response', pause_seconds = 60, unhealthy_at = null
+      where webhook_id = ${webhookId}`;
+  const until = Date.UTC(2036, 0, 1);
+  const now = () => until - 60_000;
+
+  it('gets no request: its deliveries wait beyond the pause, and skip what the schedule has meanwhile', async () => {
+    await pause();
+    const value = await send();
+    await run({ now });
+    expect(retried()).toEqual([{ group: webhookId, delaySeconds: 0, ok: true, value }]);
+    await send({ number: 3, copy: 'own', attempt: 2 }, world.retries);
+    await run({ now }, world.retries);
+    // 90 s later than its 5 s: the time of attempt 5, and 20 s.
+    const waiting = { number: 3, copy: 'own', attempt: 5, paused: 20_000, notBefore: until + 30_000 };
+    expect(retried()).toContainEqual(
+      expect.objectContaining({ delaySeconds: 90, value: expect.objectContaining(waiting) }),
+    );
+    expect([await requests(), await attempts()]).toEqual([[], []]);
+  });
+
+  it('gives a delivery up that no attempt is left for, and says so', async () => {
+    await pause();
+    await send({ attempt: retrySchedule.length }, world.retries);
+    expect(await run({ now }, world.retries)).toMatchObject({ failed: 0, emitted: { GivenUp: 1 } });
+    expect(await attempts()).toMatchObject([{ outcome: 'given_up', reason: 'paused', status: null }]);
+    expect([await requests(), retried()]).toEqual([[], []]);
+    expect(world.log.lines).toMatchObject([{ logCode: 'WEBHOOK_DELIVERY_STOPPED', reason: 'paused' }]);
+  });
+
+  it('is told in the log and a metric, with the reason', async () => {
+    const post: Receivers['post'] = async () => ({ answered: true, status: 429, retryAfter: '3600' });
+    await send();
+    expect(await run({ receivers: { post } })).toMatchObject({ emitted: { Failed: 1, Paused: 1 } });
+    const line = { logCode: 'WEBHOOK_PAUSED', webhookId, reason: 'retry_after', seconds: 900 };
+    expect(world.log.lines[1]).toMatchObject(line);
+    expect(retried()).toMatchObject([{ value: { attempt: 11 } }]);
+    expect(await stored()).toMatchObject({ pause: { reason: 'retry_after', length: 900_000 } });
+  });
 });
 
 it('records an attempt while another one changes its webhook', async () => {

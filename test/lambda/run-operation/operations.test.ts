@@ -153,6 +153,7 @@ it('add-webhook adds an enabled webhook with its first secret, a normalized URL 
     ...{ webhookId, organizationId, url: 'https://hooks.customer.com/a%20b', kinds: kinds.slice(0, 3) },
     ...{ enabled: true, disabledReason: null, disabledAt: null, secretVersion: 1, rotatedAt: null },
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    ...{ pausedUntil: null, pauseReason: null },
   });
 });
 

@@ -77,7 +77,7 @@ function openHandler(url: string, certificateAuthority: string) {
       }),
       webhooks: {
         find: async () => ok({ webhook: { url, enabled: true, unhealthy: false, secretVersion: 1 } }),
-        record: async () => ok(true),
+        record: async () => ok({ isWritten: true }),
         disable: async () => ok(undefined),
       },
       secrets: { secret: async () => ok(Buffer.alloc(32)) },

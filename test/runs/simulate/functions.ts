@@ -3,8 +3,8 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { parseDelivery, retrySchedule } from '../../../domain/delivery';
 import { fail, ok, type Result } from '../../../domain/result';
 import type { DatabaseUnavailable } from '../../../lambda/database/database';
-import type { Receivers } from '../../../lambda/deliver-webhook/deliver-webhook';
 import { createHandler as createDelivering } from '../../../lambda/deliver-webhook/handler';
+import type { Receivers } from '../../../lambda/deliver-webhook/ports';
 import { createHandler as createFanningOut } from '../../../lambda/fan-out-event/handler';
 import { coalesce } from '../../../lambda/shared/coalesce';
 import { createQueues } from '../../../lambda/shared/queue';
@@ -149,7 +149,7 @@ export class DeliverWebhook extends Instance {
   readonly gone: Request[] = [];
   private readonly delivering = (() => {
     const { queue: _, lanes, deadLetters, ...common } = this.common();
-    const { clock, database, queues } = this.world;
+    const { clock, database, invariants, queues } = this.world;
     const metrics = { addMetric: () => undefined, hasStoredMetrics: () => false } as unknown as Metrics;
     const webhooks = {
       find: coalesce((deliveries: readonly Parameters<SimulatedDatabase['find']>[0][]) =>
@@ -163,7 +163,10 @@ export class DeliverWebhook extends Instance {
         this.query(
           'record',
           rows.map(({ deliveryId }) => deliveryId),
-          () => database.record(rows),
+          () => {
+            for (const row of rows) if (row.reason === 'paused') invariants.gaveUp(row);
+            return database.record(rows);
+          },
         ),
       ),
       disable: (id: string, url: string, reason: string) =>

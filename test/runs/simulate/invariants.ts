@@ -7,20 +7,24 @@ import type { Request } from './receivers';
 const hours = 3_600_000;
 
 /** A message of which a request is made. */
-export type Planned = Required<Pick<Delivery, 'deliveryId' | 'eventId' | 'series' | 'number' | 'attempt'>>;
+export type Planned = Required<
+  Pick<Delivery, 'deliveryId' | 'eventId' | 'webhookId' | 'series' | 'number' | 'attempt' | 'paused'>
+>;
 
 export const planOf = ({
   attempt = 1,
   number = attempt,
   series = '',
-  deliveryId,
-  eventId,
-}: Delivery): Planned => ({
-  ...{ deliveryId, eventId, series, number, attempt },
-});
+  paused = 0,
+  ...ids
+}: Delivery): Planned => {
+  const { deliveryId, eventId, webhookId } = ids;
+  return { deliveryId, eventId, webhookId, series, number, attempt, paused };
+};
 
 interface Previous {
   readonly attempt: number;
+  readonly beganAt: number;
   /** The earliest time of the next request. */
   readonly next: number;
   /** Milliseconds that the receiver asked for. */
@@ -37,6 +41,8 @@ export interface Violation {
 /** What is known of one delivery. */
 interface Story {
   readonly eventId: string;
+  readonly webhookId: string;
+  readonly acceptedAt: number;
   requests: number;
   slow: number;
   /** Highest number of a request at the last fault. */
@@ -69,11 +75,15 @@ export class Invariants {
     return { deliveries: stories.length, requests: stories.reduce((sum, { requests }) => sum + requests, 0) };
   }
 
-  private story({ deliveryId, eventId }: Pick<Delivery, 'deliveryId' | 'eventId'>): Story {
+  private story({
+    deliveryId,
+    eventId,
+    webhookId,
+  }: Pick<Delivery, 'deliveryId' | 'eventId' | 'webhookId'>): Story {
     const known = this.stories.get(deliveryId);
     if (known) return known;
     const story: Story = {
-      eventId,
+      ...{ eventId, webhookId, acceptedAt: this.clock.now },
       ...{ requests: 0, slow: 0, numberAtFault: 0, highest: 0, busyUntil: 0, firstAt: 0 },
       series: new Map(),
     };
@@ -85,6 +95,14 @@ export class Invariants {
     const known = story.series.get(series) ?? { live: 0, isOver: false, numbers: new Set<number>() };
     story.series.set(series, known);
     return known;
+  }
+
+  /** Milliseconds from the first message of a delivery to its first request, in order. */
+  firstAttempts(isWanted: (webhookId: string) => boolean): readonly number[] {
+    return [...this.stories.values()]
+      .filter(({ webhookId, requests }) => requests > 0 && isWanted(webhookId))
+      .map(({ firstAt, acceptedAt }) => firstAt - acceptedAt)
+      .sort((one, other) => one - other);
   }
 
   violated(deliveryId: string, promise: string): void {
@@ -129,7 +147,8 @@ export class Invariants {
     if (isFaultless && previous) {
       if (beganAt < previous.next) this.violated(deliveryId, 'earlier than the schedule or Retry-After');
       const since = retrySchedule[previous.attempt - 1] ?? 0;
-      const isNext = attempt === previous.attempt + (previous.slow ? 0 : 1);
+      const waits = this.database.webhooks.get(planned.webhookId)?.waitsUntil ?? 0;
+      const isNext = waits > previous.beganAt || attempt === previous.attempt + (previous.slow ? 0 : 1);
       if (!isNext && (retrySchedule[attempt - 2] ?? 0) - since >= previous.asked)
         this.violated(
           deliveryId,
@@ -158,12 +177,18 @@ export class Invariants {
     else if (attempt >= retrySchedule.length || (status >= 200 && status < 300) || status === 410)
       this.chain(story, planned).isOver = true;
     const { now } = this.clock;
-    const at = retrySchedule[attempt - 1] ?? 0;
+    const at = (retrySchedule[attempt - 1] ?? 0) + planned.paused;
     const after = retrySchedule[attempt] ?? at;
     const last = retrySchedule.at(-1) ?? 0;
     const asked = result.answered ? Math.min(readAsked(result.retryAfter, now), last - at) : 0;
     const next = slow ? beganAt + 15_000 : now + Math.max(0.8 * (after - at), asked);
-    story.previous = { attempt, asked, slow, next: Math.floor(next) };
+    story.previous = { attempt, beganAt, asked, slow, next: Math.floor(next) };
+  }
+
+  /** A delivery was given up without a request, for the pause of its webhook. */
+  gaveUp({ deliveryId, series }: Pick<Planned, 'deliveryId' | 'series'>): void {
+    const chain = this.stories.get(deliveryId)?.series.get(series);
+    if (chain) chain.isOver = true;
   }
 
   /** A batch was handled in which a receiver answered 410. */

@@ -1,4 +1,4 @@
-import type { WebhookRequest } from '../../../lambda/deliver-webhook/deliver-webhook';
+import type { WebhookRequest } from '../../../lambda/deliver-webhook/ports';
 import { type AttemptResult, responseTimeout } from '../../../lambda/deliver-webhook/retry-schedule';
 import type { Clock } from './clock';
 
