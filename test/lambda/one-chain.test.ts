@@ -16,7 +16,7 @@ const run = (...faults: string[]) => runWorld(alone, { events, faults: new Set(f
 const subject = deliveryId('ev-0-0', 'wh-00000-simul-00000000000000');
 
 it('the same seed gives the same history', async () => {
-  const options = drawWorld(6);
+  const options = drawWorld(6, { organizations: 2, probabilities: { killed: 0.01, 'response lost': 0.01 } });
   const [first, second] = [await runWorld(options), await runWorld(options)];
   expect(first).toEqual(second);
   expect(first.faults.length).toBeGreaterThan(0);
@@ -40,6 +40,15 @@ it('ten kills after the sends cost at most ten requests more', async () => {
   expect(violations).toEqual([]);
   expect(faults.length).toBeGreaterThanOrEqual(10);
   expect(requests).toBeLessThanOrEqual(attempts + 10);
+});
+
+it('a webhook that hangs takes at most one invocation of twenty on average, and delays no other', async () => {
+  const tenMinutes = { days: 1 / 144, eventsPerDay: 86_400 };
+  const options: WorldOptions = { ...alone, ...tenMinutes, organizations: 2, receivers: ['hangs', 'fast'] };
+  const { busySeconds, firstAttempts } = await runWorld(options, { isCut: true });
+  expect(busySeconds.retries).toBeLessThan(600);
+  expect(firstAttempts.length).toBeGreaterThan(590);
+  expect(firstAttempts.at(-1)).toBeLessThan(100);
 });
 
 it.each(Object.entries({ fanOutEvent, deliverWebhook }))(
