@@ -30,7 +30,7 @@ function partsOf(facts: DashboardFacts): Readonly<Record<string, Content>> {
     ),
     warnings: warnings(facts).map((text) => html`<p class="panel wide time" role="note">${text}</p>`),
     address: `${address}/32`,
-    local: address.startsWith('127.') ? ' It is this machine’s own: for testing only.' : '',
+    local: address.startsWith('127.') ? ' It is this machine’s own, for testing only.' : '',
     reserve: reserve
       ? html`<p class="row note quiet">Allow now too, for an announced emergency: ${reserve.map(
           (each) => html`<span class="row" data-copy="the reserve ${each}"><code>${each}/32</code></span>`,

@@ -188,6 +188,8 @@ it.each([
     );
     expect(Math.min(...heights)).toBe(height);
     expect(await page.locator('details').getAttribute('open')).toBe(open_ ? '' : null);
+    const lines = "[...document.querySelectorAll('.whole')].map((each) => each.getClientRects().length)";
+    expect(await page.evaluate(lines)).toEqual([1, 1, 1]);
     const bottom = (await page.locator('#address').boundingBox())?.y ?? Infinity;
     expect(bottom).toBeLessThan(300);
     expect(await page.locator('#json').isVisible()).toBe(true);

@@ -238,6 +238,7 @@ it('the dashboard shows the addresses of its own stack', () => {
     apiBaseUrl: output('ApiBaseUrl'),
     address: output('WebhookOriginAddress'),
     reserve: [output('WebhookOriginReserveAddress'), output('WebhookOriginStandbyAddress')],
+    availability: 0.999,
   });
 });
 
