@@ -33,6 +33,8 @@ export interface QueueSettings {
   readonly visibilityTimeout: number;
   readonly maxReceives: number;
   readonly deadLetters: string[];
+  /** Whether it refuses what is sent. */
+  readonly isDown: () => boolean;
   /** Called when messages may be received. */
   readonly wake: () => void;
   /** A message was added, or has gone for good. */
@@ -147,7 +149,7 @@ export class SimulatedQueue {
     const subjects = entries.map(({ MessageBody = '' }) => subjectOf(MessageBody));
     const place = `to ${this.settings.name}`;
     await this.clock.wait(this.faults.happen('slow', place, subjects) ? timeouts.queue - 100 : 5);
-    if (this.faults.happen('send refused', place, subjects)) throw unavailable();
+    if (this.settings.isDown() || this.faults.happen('send refused', place, subjects)) throw unavailable();
     const times = this.faults.happen('sent twice', place, subjects) ? 2 : 1;
     for (let time = 0; time < times; time++)
       for (const { MessageBody = '', DelaySeconds } of entries) this.add(MessageBody, DelaySeconds);

@@ -19,7 +19,7 @@ export function drawWorld(seed: number, change: Partial<WorldOptions> = {}): Wor
     receivers: [...good, ...others.filter((kind) => random(`receiver ${kind}`) < 0.5), 'fast'],
     probabilities: Object.fromEntries(kinds.map((kind) => [kind, probability(kind)])),
     repeats: random('with repeats') < 0.5 ? 0 : 0.05,
-    outages: ['database', 'keys']
+    outages: ['database', 'keys', 'queues']
       .filter((service) => random(`outage of ${service}`) < 0.3)
       .map((service) => {
         const from = draw(`beginning of ${service}`, 20);

@@ -97,6 +97,7 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
     new SimulatedQueue(
       {
         ...{ name, visibilityTimeout: seconds, maxReceives, deadLetters, wake },
+        isDown: () => name !== 'letters' && isDown('queues'),
         count(body, change) {
           tell(subjectOf(body), `${change > 0 ? 'sent to' : 'gone from'} ${name}`);
           if (name === 'deliveries' || name === 'retries') invariants.count(body, change);
