@@ -41,18 +41,7 @@ export function register(program: Command, terminal: Terminal): void {
         ...[String(attempt.attempt ?? '-'), attempt.outcome],
         ...[String(attempt.status ?? '-'), attempt.reason, `${durationMs} ms`, attempt.nextAttemptAt ?? ''],
       ]);
-      const heading = [
-        'DATE',
-        'EVENT',
-        'WEBHOOK',
-        'SERIES',
-        'ATTEMPT',
-        'STATUS',
-        'HTTP',
-        'REASON',
-        'TOOK',
-        'NEXT',
-      ];
+      const heading = 'DATE EVENT WEBHOOK SERIES ATTEMPT STATUS HTTP REASON TOOK NEXT'.split(' ');
       print(attempts, () => table([heading, ...rows], terminal));
       if (webhook && !json) await notePause(target, webhook);
       if (attempts.length === limit && !json)

@@ -1,5 +1,3 @@
-import { accountChecks } from './account';
-import { backupChecks } from './backups';
 import type { Check } from './check';
 import { databaseChecks } from './database';
 import { deployedChecks } from './deployed';
@@ -11,11 +9,9 @@ import { standbyChecks } from './standby';
 /** Run for each stack of the environment, in the order in which they are printed. */
 export const checks: readonly Check[] = [
   ...rowChecks,
-  ...accountChecks,
   ...regionChecks,
   ...quotaChecks,
   ...databaseChecks,
-  ...backupChecks,
   ...deployedChecks,
   ...standbyChecks,
 ];

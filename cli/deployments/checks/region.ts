@@ -1,9 +1,26 @@
 import { Account } from '@aws-sdk/client-account';
+import { Backup } from '@aws-sdk/client-backup';
 import { EC2 } from '@aws-sdk/client-ec2';
-import { AwsCallFailed, ask, clientSettings } from '../../shell/aws';
-import { type Check, failed, warning } from './check';
+import { IAM } from '@aws-sdk/client-iam';
+import { AwsCallFailed, ask, clientSettings, unlessRefused } from '../../shell/aws';
+import { type Check, existing, failed, planned, warning } from './check';
 
 export const regionChecks: readonly Check[] = [
+  {
+    // Without the role, the first call to RDS can fail. https://github.com/aws-samples/eks-workshop-v2/issues/1609,
+    // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAM.ServiceLinkedRoles.html
+    id: 'rds-service-linked-role',
+    async ask({ stack: { region } }) {
+      const iam = new IAM(clientSettings(region));
+      const RoleName = 'AWSServiceRoleForRDS';
+      const answer = await unlessRefused(/^NoSuchEntity/, () => ask(iam, 'getRole', { RoleName }));
+      if (answer) return `${answer.Role?.Arn}`;
+      return failed(
+        `the account has no ${RoleName}`,
+        'Create it: aws iam create-service-linked-role --aws-service-name rds.amazonaws.com',
+      );
+    },
+  },
   {
     // https://docs.aws.amazon.com/accounts/latest/reference/API_GetRegionOptStatus.html
     id: 'region',
@@ -54,6 +71,31 @@ export const regionChecks: readonly Check[] = [
         if (!/^(DryRunOperation|UnauthorizedOperation)$/.test(error.errorName)) throw error;
       }
       return warning(`no service control policy denies a call in ${outside}`, remedy);
+    },
+  },
+  {
+    // "To backup Aurora databases, you must enable the opt-in setting for Aurora", also where a plan names the cluster:
+    // https://docs.aws.amazon.com/aws-backup/latest/devguide/assigning-resources-json.html
+    // https://docs.aws.amazon.com/aws-backup/latest/devguide/API_UpdateRegionSettings.html omits this.
+    id: 'backup-opt-in',
+    async ask(context) {
+      const { stack } = context;
+      if (planned(stack, 'AWS::Backup::BackupPlan').length === 0) return 'the stack has no backup plan';
+      const { region } = stack;
+      const settings = await ask(new Backup(clientSettings(region)), 'describeRegionSettings', {});
+      const { Aurora: isIn } = settings.ResourceTypeOptInPreference ?? {};
+      if (isIn) return 'AWS Backup is on for Aurora';
+      if (isIn === undefined)
+        return warning(
+          `AWS Backup does not list Aurora in ${region}`,
+          `The first backup may fail: see the alarm backup-copy. aws backup describe-region-settings --region ${region}`,
+        );
+      // A deployment of what has a plan may be a repair.
+      const report = (await existing(context, 'AWS::Backup::BackupPlan')).length > 0 ? warning : failed;
+      return report(
+        'AWS Backup is off for Aurora',
+        `Turn it on: aws backup update-region-settings --resource-type-opt-in-preference Aurora=true --region ${region}`,
+      );
     },
   },
 ];
