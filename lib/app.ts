@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { App, type Stack, type Stage, Tags, Validations } from 'aws-cdk-lib';
+import { App, type AppProps, type Stack, type Stage, Tags, Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks } from 'cdk-nag';
 import { recordAcknowledgements } from './checks/residency/acknowledgements';
 import { boundariesOf, boundaryBeside, ResidencyPlugin } from './checks/residency/plugin';
-import { addRulePack } from './checks/rule-packs';
 import type { Environment } from './environment/schema';
 import { developerEnvironment, environments as table } from './environments';
 import { identifyingTags } from './stacks/environment-stack';
@@ -48,16 +48,20 @@ export type Warn = (warning: string) => void;
  * synthesizes the same templates in a test, in `npm start` and under the CDK command line.
  */
 export function createApp({ outdir, ...options }: CreateAppOptions = {}): App {
-  const app = new App({
-    ...(outdir !== undefined && { outdir }),
-    context: commandLineContext(),
-    builtinCloudFormationValidation: options.validateTemplates ?? true,
-    analyticsReporting: false,
-    treeMetadata: false,
-  });
+  const app = newApp(outdir, { builtinCloudFormationValidation: options.validateTemplates ?? true });
   addEnvironments(app, options);
   return app;
 }
+
+/** An app with the settings of all of ours. */
+export const newApp = (outdir: string | undefined, props: AppProps = {}): App =>
+  new App({
+    ...(outdir !== undefined && { outdir }),
+    context: commandLineContext(),
+    analyticsReporting: false,
+    treeMetadata: false,
+    ...props,
+  });
 
 /** Adds the stacks of the environments, with their checks, to an app or to a stage of one. */
 export function addEnvironments(scope: Stage, options: EnvironmentsOptions = {}): void {
@@ -90,7 +94,7 @@ export function addEnvironments(scope: Stage, options: EnvironmentsOptions = {})
     });
   });
   Validations.of(scope).addPlugins(new ResidencyPlugin([...boundariesOf(environments), ...ownStacks]));
-  if (validateTemplates) addRulePack(scope);
+  if (validateTemplates) Validations.of(scope).addPlugins(new AwsSolutionsChecks(scope));
 }
 
 /**

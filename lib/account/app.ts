@@ -1,7 +1,7 @@
-import { App, Validations } from 'aws-cdk-lib';
-import { commandLineContext, readSetting, type Warn } from '../app';
+import { type App, Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { commandLineContext, newApp, readSetting, type Warn } from '../app';
 import { ResidencyPlugin } from '../checks/residency/plugin';
-import { addRulePack } from '../checks/rule-packs';
 import { AccountStack } from './account-stack';
 import { readAccountSettings } from './settings';
 
@@ -11,12 +11,7 @@ export function createAccountApp(
   context?: Readonly<Record<string, string>>,
   warn?: Warn,
 ): App {
-  const app = new App({
-    ...(outdir !== undefined && { outdir }),
-    context: { ...commandLineContext(), ...context },
-    analyticsReporting: false,
-    treeMetadata: false,
-  });
+  const app = newApp(outdir, { context: { ...commandLineContext(), ...context } });
   const settings = readAccountSettings((name) => readSetting(app, name, warn));
   const { environments, region } = settings;
   new AccountStack(app, settings);
@@ -27,7 +22,6 @@ export function createAccountApp(
     natGateways: 0,
     globalTypes: ['AWS::IAM::OIDCProvider', 'AWS::Budgets::Budget'],
   } as const;
-  Validations.of(app).addPlugins(new ResidencyPlugin([boundary]));
-  addRulePack(app);
+  Validations.of(app).addPlugins(new ResidencyPlugin([boundary]), new AwsSolutionsChecks(app));
   return app;
 }

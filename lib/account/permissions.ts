@@ -45,6 +45,11 @@ export function permissionsOf(
     actions: ['ssm:GetParameters'],
     resources: on.map((each) => arn('ssm', each, `parameter/cdk-bootstrap/${qualifier}/version`)),
   });
+  const readConsumers: Permission = {
+    actions: ['lambda:GetEventSourceMapping'],
+    resources: [arn('lambda', region, 'event-source-mapping:*')],
+    wildcard: 'Lambda makes the ids of event source mappings. It reads which function reads which queue.',
+  };
   const namedAfterStack =
     'CloudFormation names it after the stack and the logical id, and ends the name with letters that it makes.';
 
@@ -87,11 +92,7 @@ export function permissionsOf(
         conditions: { StringEquals: { 'aws:RequestedRegion': regions } },
         wildcard: 'These actions have no resources. They read, in the regions of the environment.',
       },
-      {
-        actions: ['lambda:GetEventSourceMapping'],
-        resources: [arn('lambda', region, 'event-source-mapping:*')],
-        wildcard: 'Lambda makes the ids of event source mappings. It reads which function reads which queue.',
-      },
+      readConsumers,
       {
         actions: ['sqs:GetQueueAttributes'],
         resources: [arn('sqs', region, `${stackId}-*`)],
@@ -141,11 +142,7 @@ export function permissionsOf(
         wildcard:
           'These actions have no resources: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html. They read, in one region.',
       },
-      {
-        actions: ['lambda:GetEventSourceMapping'],
-        resources: [arn('lambda', region, 'event-source-mapping:*')],
-        wildcard: 'Lambda makes the ids of event source mappings. It reads which function reads which queue.',
-      },
+      readConsumers,
       {
         actions: ['lambda:InvokeFunction'],
         resources: [arn('lambda', region, `function:${stackId}-RunOperation*`)],

@@ -1,9 +1,9 @@
-import { App, BootstraplessSynthesizer, type IStackSynthesizer, Stack, Validations } from 'aws-cdk-lib';
+import { type App, BootstraplessSynthesizer, type IStackSynthesizer, Stack, Validations } from 'aws-cdk-lib';
 import { CfnPolicy } from 'aws-cdk-lib/aws-organizations';
+import { AwsSolutionsChecks } from 'cdk-nag';
 import type { Construct } from 'constructs';
-import { commandLineContext } from '../app';
+import { newApp } from '../app';
 import { ResidencyPlugin } from '../checks/residency/plugin';
-import { addRulePack } from '../checks/rule-packs';
 import { type GuardedAccount, resourceControlPolicy, serviceControlPolicy } from './policies';
 
 /** `actionsOnly`: without the resource control policy, until a first copy and drill of backups succeeded. docs/guardrails.md */
@@ -41,17 +41,11 @@ export class GuardrailsStack extends Stack {
 
 /** The app of that stack, with the other apps' checks. */
 export function createGuardrailsApp(guarded: GuardrailsProps, outdir?: string): App {
-  const app = new App({
-    ...(outdir !== undefined && { outdir }),
-    context: commandLineContext(),
-    analyticsReporting: false,
-    treeMetadata: false,
-  });
+  const app = newApp(outdir);
   const { stackName: stackId } = new GuardrailsStack(app, guarded);
   const residencyRegions = [region, ...guarded.environment.residencyRegions];
   const globalTypes = ['AWS::Organizations::Policy'];
   const boundary = { stackId, region, residencyRegions, natGateways: 0, globalTypes } as const;
-  Validations.of(app).addPlugins(new ResidencyPlugin([boundary]));
-  addRulePack(app);
+  Validations.of(app).addPlugins(new ResidencyPlugin([boundary]), new AwsSolutionsChecks(app));
   return app;
 }

@@ -4,7 +4,6 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
 import { readSetting } from '../../lib/app';
 import { reviewed } from '../../lib/checks/residency/reviewed';
-import { addRulePack } from '../../lib/checks/rule-packs';
 import { developerEnvironment, environments } from '../../lib/environments';
 import { withEveryOption } from '../support/rows';
 import { type Resource, withApp } from '../support/stacks';
@@ -123,7 +122,7 @@ it('a setting without the prefix of the project has no effect, and is told', () 
 it('a finding of the pack fails the synthesis', () => {
   withApp((app) => {
     new Topic(new Stack(app, 'Test', { env: { region: 'eu-central-1' } }), 'Topic');
-    addRulePack(app);
+    Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     expect(() => app.synth()).toThrow('AwsSolutions-SNS3');
   });
 });
