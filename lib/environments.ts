@@ -1,6 +1,6 @@
 import { InvalidInput } from './environment/messages';
 import { validateEnvironments } from './environment/rules';
-import { type Environment, stacksOf, type TableStack } from './environment/schema';
+import { type Environment, stacksOf, type TableStack, without } from './environment/schema';
 
 export {
   accessTokenLifetime,
@@ -12,7 +12,6 @@ export {
   stacksOf,
   type TableStack,
 } from './environment/schema';
-export { accountVariable, readAccounts } from './target-accounts';
 
 const support = {
   contact: 'webhooks@wallet-infrastructure.example',
@@ -119,24 +118,11 @@ export function developerEnvironment(name: string): Environment {
     );
   }
   const [row] = environments as [Environment];
-  const {
-    standby,
-    domainNames,
-    adoptedElasticIp,
-    publicIpv4Pool,
-    webhookOrigin,
-    alarmEmail,
-    airGappedBackups,
-    objective,
-    multiRegionKeys,
-    keyReplicas,
-    adoptedKeys,
-    formerAddress,
-    ...rest
-  } = row;
+  const { standby, domainNames, objective, alarmEmail, airGappedBackups, ...regional } = row;
+  const rest = without(regional, 'adoptedElasticIp', 'publicIpv4Pool', 'webhookOrigin');
   const [copy] = validateEnvironments([
     {
-      ...rest,
+      ...without(rest, 'multiRegionKeys', 'keyReplicas', 'adoptedKeys', 'formerAddress'),
       name: `dev-${name}`,
       stackId: `WalletDev${name.charAt(0).toUpperCase()}${name.slice(1)}`,
       title: `Trial of ${name}`,

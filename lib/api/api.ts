@@ -25,7 +25,7 @@ export interface ApiProps {
   readonly environment: Environment;
   /** Verifies the access token: a REQUEST authorizer. */
   readonly authorizeRequest: IFunction;
-  readonly functions: RouteFunctions;
+  readonly routeFunctions: RouteFunctions;
   readonly webhookOrigin: WebhookOrigin;
 }
 
@@ -70,7 +70,7 @@ export class Api extends Construct {
     });
   }
 
-  private addRoutes({ environment, authorizeRequest, functions, webhookOrigin }: ApiProps): void {
+  private addRoutes({ environment, authorizeRequest, routeFunctions, webhookOrigin }: ApiProps): void {
     const authorizer = new RequestAuthorizer(this, 'AccessToken', {
       handler: authorizeRequest,
       // Also the cache's key, so that one token's decision never serves another token.
@@ -82,8 +82,8 @@ export class Api extends Construct {
       const { method, path } = routes[operation];
       const { requiresToken, acknowledged } = routeTable[operation];
       const { integration, ...responses } =
-        operation in functions
-          ? { integration: new LambdaIntegration(functions[operation as keyof RouteFunctions], proxy) }
+        operation in routeFunctions
+          ? { integration: new LambdaIntegration(routeFunctions[operation as keyof RouteFunctions], proxy) }
           : origins;
       const added = this.restApi.root.resourceForPath(path).addMethod(method, integration, {
         operationName: operation,

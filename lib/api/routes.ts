@@ -20,7 +20,7 @@ interface RouteParts {
   readonly keys: SigningKeys;
   readonly webhookOrigin: WebhookOrigin;
   /** Of the key that derives the webhooks' secrets. */
-  readonly secretsKeyArn: () => string;
+  readonly secretsKeyArn: string;
 }
 
 interface PublicRoute {
@@ -72,7 +72,6 @@ export const routeTable: Readonly<
   /** The environment's own receiver: no VPC, no database, one key. The function checks what a token would. */
   checkDelivery: {
     createFunction: ({ stack, environment, webhookOrigin, secretsKeyArn }) => {
-      const keyArn = secretsKeyArn();
       const handler = new HandlerFunction(stack, 'CheckDelivery', {
         useCase: 'check-delivery',
         description: "Checks deliveries to the environment's own receiver",
@@ -81,14 +80,16 @@ export const routeTable: Readonly<
           ENVIRONMENT: environment.name,
           PUBLISHED_ADDRESSES: Fn.join(',', [...webhookOrigin.published]),
           FORMER_ADDRESS: environment.formerAddress ?? 'none',
-          WEBHOOK_SECRETS_KEY_ID: keyArn,
+          WEBHOOK_SECRETS_KEY_ID: secretsKeyArn,
           RESPONSE_HEADERS: responseHeaders(environment),
         },
         // KMS answers within 5 s or not at all.
         timeout: Duration.seconds(10),
         logRetention: environment.logRetentionDays,
       });
-      handler.addToRolePolicy(new PolicyStatement({ actions: ['kms:GenerateMac'], resources: [keyArn] }));
+      handler.addToRolePolicy(
+        new PolicyStatement({ actions: ['kms:GenerateMac'], resources: [secretsKeyArn] }),
+      );
       return handler;
     },
     requiresToken: false,

@@ -354,7 +354,8 @@ export function recordedArn(
   return typeof found === 'object' ? found[label] : found;
 }
 
-const without = <T extends object, Name extends keyof T>(object: T, ...names: readonly Name[]) =>
+/** A copy without some of the fields. */
+export const without = <T extends object, Name extends keyof T>(object: T, ...names: readonly Name[]) =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name as Name))) as Omit<
     T,
     Name

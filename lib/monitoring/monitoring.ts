@@ -16,12 +16,14 @@ import { budgetOf } from '../../domain/objective';
 import { probeMinutes } from '../../domain/probe';
 import { functionRoutes } from '../api/routes';
 import { withStableLogicalId } from '../stable-logical-id';
-import { alarmTable } from './alarm-table';
 import { type AlarmRow, Alarms, type AlarmsProps, notifyingNames, runbookAnchorOf } from './alarms';
+import { apiAlarms, functionAlarms } from './api-alarms';
 import { BackupEvents } from './backup-events';
+import { backupAlarms, databaseAlarms } from './database-alarms';
 import { LogMetrics, sum } from './log-metrics';
 import { deliveryMetric, objectiveSums } from './metrics';
 import type { Watched } from './watched';
+import { originAlarms, proofAlarms, webhookAlarms } from './webhook-alarms';
 
 export type MonitoringProps = Watched & Pick<AlarmsProps, 'key'>;
 
@@ -53,7 +55,15 @@ export class Monitoring extends Construct {
     });
     const target = props.webhooks.purgeExpired;
     const backupEvents = new BackupEvents(this, 'BackupEvents', { ...props.backups, target });
-    const alarms = alarmTable(props, logMetrics, backupEvents);
+    const alarms = [
+      ...proofAlarms(props),
+      ...apiAlarms(props, logMetrics),
+      ...functionAlarms(props),
+      ...databaseAlarms(props, logMetrics),
+      ...backupAlarms(props, backupEvents),
+      ...webhookAlarms(props, logMetrics),
+      ...originAlarms(props),
+    ];
     this.topic = new Alarms(this, 'Alarms', { environment, key, alarms }).topic;
     const stage = api.restApi.deploymentStage;
     this.cloudWatchDashboardUrl = addCloudWatchDashboard(

@@ -8,7 +8,7 @@ import { variables as authorizeRequestVariables } from '../../lambda/authorize-r
 import { variables as runOperationVariables } from '../../lambda/run-operation/variables';
 import { Api } from '../api/api';
 import { CustomDomainNames } from '../api/custom-domain-names';
-import { createRouteFunctions, type RouteFunctions } from '../api/routes';
+import { createRouteFunctions } from '../api/routes';
 import { SigningKeys } from '../api/signing-keys';
 import { Dashboard } from '../dashboard/dashboard';
 import { AirGappedBackups } from '../database/air-gapped-backups';
@@ -17,7 +17,7 @@ import { DatabaseFunction } from '../database/database-function';
 import { SchemaMigration } from '../database/schema-migration';
 import { accessTokenLifetime, airGappedRetentionDays, type Environment } from '../environment/schema';
 import { HandlerFunction } from '../functions/handler-function';
-import { Monitoring } from '../monitoring/monitoring';
+import { Monitoring, type MonitoringProps } from '../monitoring/monitoring';
 import { OperationsKey } from '../monitoring/operations-key';
 import { Network } from '../network/network';
 import { WebhookOrigin } from '../network/webhook-origin';
@@ -30,23 +30,13 @@ export interface RegionStackProps extends EnvironmentStackProps {
   readonly otherDashboards?: readonly OtherDashboard[];
 }
 
-interface ServingParts {
+/** What the outputs and the promises of a service level agreement are about. */
+interface Parts extends Omit<MonitoringProps, 'environment' | 'clusterIdentifier' | 'backups' | 'probe'> {
   readonly environment: Environment;
   readonly vpc: IVpc;
-  readonly webhookOrigin: WebhookOrigin;
   readonly database: Database;
   readonly schema: SchemaMigration;
   readonly keys: SigningKeys;
-  readonly webhooks: Webhooks;
-  readonly api: Api;
-  readonly dashboard: Dashboard;
-  readonly runOperation: DatabaseFunction;
-}
-
-interface PromisedParts extends ServingParts {
-  readonly operationsKey: OperationsKey;
-  readonly authorizeRequest: HandlerFunction;
-  readonly functions: RouteFunctions;
 }
 
 /** One environment of the service in one region. Shares nothing with any other stack. */
@@ -57,26 +47,18 @@ export class RegionStack extends EnvironmentStack {
   constructor(scope: Construct, { environment, account, otherDashboards = [] }: RegionStackProps) {
     super(scope, environment.title, { environment, account });
 
-    const operationsKey = new OperationsKey(this, 'OperationsKey', { environment });
+    const key = new OperationsKey(this, 'OperationsKey', { environment });
     const { vpc } = new Network(this, 'Network', { environment });
     const webhookOrigin = new WebhookOrigin(this, 'WebhookOrigin', { environment, vpc });
     const database = new Database(this, 'Database', { environment, vpc });
     const schema = new SchemaMigration(this, 'SchemaMigration', { environment, database });
     const keys = new SigningKeys(this, 'SigningKeys', { environment });
     const authorizeRequest = this.createAuthorizer(environment, keys);
-    const webhooksOnce = once(
-      () => new Webhooks(this, 'Webhooks', { environment, vpc, webhookOrigin, schema }),
-    );
-    const functions = createRouteFunctions({
-      stack: this,
-      environment,
-      schema,
-      keys,
-      webhookOrigin,
-      secretsKeyArn: () => webhooksOnce().secretsKeyArn,
-    });
-    const webhooks = webhooksOnce();
-    const api = new Api(this, 'Api', { environment, authorizeRequest, functions, webhookOrigin });
+    const webhooks = new Webhooks(this, 'Webhooks', { environment, vpc, webhookOrigin, schema });
+    const { secretsKeyArn } = webhooks;
+    const routeParts = { stack: this, environment, schema, keys, webhookOrigin, secretsKeyArn };
+    const routeFunctions = createRouteFunctions(routeParts);
+    const api = new Api(this, 'Api', { environment, authorizeRequest, routeFunctions, webhookOrigin });
     const dashboard = new Dashboard(this, 'Dashboard', {
       environment,
       others: otherDashboards,
@@ -86,18 +68,10 @@ export class RegionStack extends EnvironmentStack {
     this.addDomainNames(environment, { api: api.restApi, dashboard: dashboard.restApi });
     const runOperation = this.createOperations(environment, schema, { api, dashboard });
     const parts = {
-      environment,
-      vpc,
-      webhookOrigin,
-      database,
-      schema,
-      keys,
-      webhooks,
-      api,
-      dashboard,
-      runOperation,
+      ...{ environment, key, vpc, webhookOrigin, database, schema, keys, webhooks },
+      ...{ authorizeRequest, routeFunctions, api, dashboard, runOperation },
     };
-    this.alarmTopic = this.addPromises({ ...parts, operationsKey, authorizeRequest, functions });
+    this.alarmTopic = this.addPromises(parts);
     this.addServingOutputs(parts);
   }
 
@@ -138,7 +112,7 @@ export class RegionStack extends EnvironmentStack {
   }
 
   /** What a service level agreement brings: backups that nobody can delete, the probe, alarms. @returns the alarms' topic */
-  private addPromises(parts: PromisedParts): Topic | undefined {
+  private addPromises(parts: Parts): Topic | undefined {
     const { environment, vpc, database, schema, webhooks, api } = parts;
     const { objective } = environment;
     const retentionDays = airGappedRetentionDays(environment);
@@ -152,18 +126,11 @@ export class RegionStack extends EnvironmentStack {
     });
     const { handler: probe } = new Probe(this, 'Probe', { environment, schema, webhooks, apiUrl: api.url });
     const { topic, cloudWatchDashboardUrl } = new Monitoring(this, 'Monitoring', {
+      ...parts,
       environment: { ...environment, objective },
-      key: parts.operationsKey,
-      api,
-      dashboard: parts.dashboard,
-      authorizeRequest: parts.authorizeRequest,
-      routeFunctions: parts.functions,
-      runOperation: parts.runOperation,
       clusterIdentifier: cluster.identifier,
       backups,
-      webhooks,
       probe,
-      webhookOrigin: parts.webhookOrigin,
     });
     this.addOutputs({
       AlarmTopicArn: ['SNS topic to which alarms are published', topic.topicArn],
@@ -174,7 +141,7 @@ export class RegionStack extends EnvironmentStack {
     return topic;
   }
 
-  private addServingOutputs(parts: ServingParts): void {
+  private addServingOutputs(parts: Parts): void {
     const { environment, webhookOrigin, database, keys, webhooks, api, dashboard, runOperation } = parts;
     const { events, deliveries, retries, secretsKeyArn } = webhooks;
     this.addOutputs({
@@ -224,13 +191,4 @@ export class RegionStack extends EnvironmentStack {
       DashboardDomainTarget: [`CNAME target for ${domainNames.dashboard}`, targets.dashboard],
     });
   }
-}
-
-/** Calls `create` when its result is first needed. */
-function once<Part>(create: () => Part): () => Part {
-  let created: { readonly part: Part } | undefined;
-  return () => {
-    created ??= { part: create() };
-    return created.part;
-  };
 }

@@ -23,8 +23,6 @@ export interface WebhooksProps {
   readonly schema: SchemaMigration;
 }
 
-/** Time for the database to resume (20 s), for a receiver (15 s) and for KMS, SQS and the attempt's row. */
-
 /**
  * Events become webhooks: events queue, fan-out, delivery queue, and delivery from the private subnets, whose only
  * way out is the webhook origin. While no gateway holds the origin, its consumers are disabled and messages wait.
