@@ -1,10 +1,8 @@
 import type { WebhookOrigin } from './allow-list';
 
-/** The dashboard of another environment. */
+/** The dashboard of another environment. `title` is for people. */
 export interface OtherDashboard {
-  /** The environment's name. */
   readonly environment: string;
-  /** The name for people. */
   readonly title: string;
   readonly url: string;
 }
@@ -32,6 +30,5 @@ export interface DashboardFacts extends WebhookOrigin {
   readonly support: Support;
   /** Other environments with a known address: those with a custom domain name or, locally, all. */
   readonly others: readonly OtherDashboard[];
-  /** Headers that carry a webhook's signature, all with the same value. */
   readonly signatureHeaders: readonly string[];
 }

@@ -35,7 +35,6 @@ export interface Delivery {
 /** Outcomes of attempts: `failed` is retried, `given_up` was the last retry, `disabled`: a 410 disabled the webhook. */
 export const outcomes = ['delivered', 'failed', 'disabled', 'given_up'] as const;
 
-/** Reasons of outcomes. */
 export type AttemptReason =
   | UrlRefusal
   // The response's status.
@@ -120,9 +119,7 @@ export function deliveryId(eventId: string, webhookId: string): string {
   return `msg_${digest.slice(0, 32)}`;
 }
 
-export function writeDelivery(delivery: Delivery): string {
-  return JSON.stringify(delivery);
-}
+export const writeDelivery = (delivery: Delivery): string => JSON.stringify(delivery);
 
 /** Parses a message of the delivery queue. The error is a sentence that contains none of its values. */
 export function parseDelivery(text: string): Result<Delivery, string> {

@@ -9,10 +9,7 @@ export interface WebhookEvent {
   readonly id: string;
   readonly organizationId: string;
   readonly kind: string;
-  /**
-   * The event's JSON text, byte for byte as received: receivers get these bytes. Serializing it again would change
-   * numbers beyond 2^53.
-   */
+  /** The JSON text, byte for byte as received: serializing it again would change numbers beyond 2^53. */
   readonly text: string;
 }
 
@@ -73,7 +70,7 @@ const isTime = (text: string): boolean =>
   beginsWithDay(text);
 
 export interface NewEvent extends Pick<WebhookEvent, 'id' | 'organizationId' | 'kind'> {
-  /** JSON, copied unchanged: parsing and serializing it would change numbers beyond 2^53. */
+  /** JSON, copied unchanged, as `text` is. */
   readonly data: string;
 }
 
@@ -83,10 +80,8 @@ export function writeEvent({ id, organizationId, kind, data }: NewEvent, date = 
   return `${head.slice(0, -1)},"data":${data}}`;
 }
 
-/** The kind of the event that a webhook was disabled. */
 export const disabledKind = 'webhook.disabled';
 
-/** A webhook that was disabled. */
 export interface Disabling {
   readonly webhookId: string;
   readonly organizationId: string;

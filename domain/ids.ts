@@ -24,7 +24,6 @@ export function isId<Prefix extends IdPrefix>(
   );
 }
 
-/** Random characters of an id's alphabet. */
 export function randomCharacters(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

@@ -35,10 +35,8 @@ export const probesIn = (milliseconds: number): number =>
   Math.max(0, Math.floor(milliseconds / 60_000 / probeMinutes));
 
 /**
- * How an objective stands: the share of what succeeded (`null` if there was nothing), and the budget's minutes, of which
- * fewer than none may remain.
- *
- * @param minutes of the time that is looked at
+ * How an objective stands after a time, in minutes: the share of what succeeded (`null` if there was nothing), and the budget, of
+ * which less than nothing may remain.
  */
 export function standingOf(availability: number, minutes: number, total: number, failed: number) {
   const failedShare = total === 0 ? 0 : failed / total;

@@ -77,8 +77,5 @@ const isValidName = (hostname: string): boolean =>
   hostname.length <= 253 &&
   hostname.split('.').every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
 
-/**
- * `allowed` permits receivers at `http://127.0.0.1` and `http://localhost`. Only the local environment sets it; no
- * template contains it.
- */
+/** `allowed` sets `allowLocal`. No template contains it. */
 export const localReceiversVariable = 'WEBHOOK_LOCAL_RECEIVERS';

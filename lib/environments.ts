@@ -106,11 +106,7 @@ export const environments: readonly Environment[] = validateEnvironments([
   },
 ]);
 
-/**
- * A copy of the first row at minimum capacity, `dev-NAME`, for trying out the service: `cdk deploy -c wallet:developer=NAME`.
- *
- * @throws InvalidInput for an invalid name
- */
+/** A copy of the first row at minimum capacity, for trials: `cdk deploy -c wallet:developer=NAME`. @throws InvalidInput */
 export function developerEnvironment(name: string): Environment {
   if (!/^[a-z][a-z0-9]{0,15}$/.test(name)) {
     throw new InvalidInput(

@@ -67,9 +67,6 @@ function noteKeys(
     const entries = own.map(({ label, arn }) => (label ? `'${label}': '${arn}'` : `'${arn}'`));
     return `  ${purpose}: ${purpose === 'webhookSecrets' ? entries : `{ ${entries.join(', ')} }`},`;
   });
-  note(
-    ['Record the keys for the standby, in the row of lib/environments.ts:', 'keys: {', ...lines, '},'].join(
-      '\n',
-    ),
-  );
+  const heading = 'Record the keys for the standby, in the row of lib/environments.ts:';
+  note([heading, 'keys: {', ...lines, '},'].join('\n'));
 }

@@ -79,11 +79,7 @@ const acknowledgements = {
   },
 } as const satisfies Record<string, Readonly<Record<string, string>>>;
 
-/**
- * Acknowledges findings on one resource, without its children.
- *
- * @param construct the resource, or the construct whose default child it is
- */
+/** Acknowledges findings on one resource, or on the default child of a construct, without other children. */
 export function acknowledge(construct: IConstruct, as: keyof typeof acknowledgements): void {
   for (const [rules, reason] of Object.entries(acknowledgements[as])) {
     acknowledgeRules(construct, rules.split(' '), reason);

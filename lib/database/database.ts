@@ -16,7 +16,7 @@ import { InvalidEnvironment } from '../environment/messages';
 import type { Environment } from '../environment/schema';
 import type { BundleOptions } from '../functions/bundles';
 import type { FunctionNetwork, HandlerFunction } from '../functions/handler-function';
-import { databaseSubnets } from './cluster';
+import { type DatabaseClusterProps, databaseSubnets } from './cluster';
 import { createSecret } from './secrets';
 import { databaseName, type ServingCluster, servingCluster } from './serving-cluster';
 
@@ -24,11 +24,6 @@ type Variables<Access extends keyof typeof locationVariables> = Record<
   (typeof locationVariables)[Access][number],
   string
 >;
-
-export interface DatabaseProps {
-  readonly environment: Environment;
-  readonly vpc: ec2.IVpc;
-}
 
 /** The region's database and access to it: over the RDS Data API, or directly over PostgreSQL's protocol. */
 export class Database extends Construct {
@@ -44,7 +39,7 @@ export class Database extends Construct {
   private readonly roleSecrets: { readonly [role in DatabaseRole]?: ISecret } = {};
   private readonly location: Variables<'data-api'> | Variables<'direct'>;
 
-  constructor(scope: Construct, id: string, { environment, vpc }: DatabaseProps) {
+  constructor(scope: Construct, id: string, { environment, vpc }: DatabaseClusterProps) {
     super(scope, id);
     this.cluster = servingCluster(this, 'Cluster', { environment, vpc });
     this.masterSecret = this.cluster.masterSecret;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type CfnResource, CustomResource, Duration } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
@@ -7,7 +7,7 @@ import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { databaseRoles } from '../../lambda/database/variables';
-import { irreversibleMigrations, migrationNames } from '../checks/migrations';
+import { irreversibleMigrations, readMigrations } from '../checks/migrations';
 import { type Environment, restoreSuffix } from '../environment/schema';
 import { DeploymentProvider } from '../functions/deployment-provider';
 import { type FunctionNetwork, HandlerFunction } from '../functions/handler-function';
@@ -15,7 +15,6 @@ import { ClosedSecurityGroup } from '../network/closed-security-group';
 import type { Database } from './database';
 
 const projectRoot = resolve(__dirname, '../..');
-const migrationsFolder = join(projectRoot, 'lambda/database/migrations');
 
 export interface SchemaMigrationProps {
   readonly environment: Environment;
@@ -58,7 +57,7 @@ export class SchemaMigration extends Construct {
     });
     this.resource = migration.node.defaultChild as CfnResource;
     // Read by cli/deployments/losses.ts, which compares two templates.
-    this.resource.addMetadata('Migrations', migrationNames(projectRoot));
+    this.resource.addMetadata('Migrations', [...readMigrations(projectRoot).keys()]);
     this.resource.addMetadata('IrreversibleMigrations', irreversibleMigrations(projectRoot));
     const network = this.node
       .findAll()
@@ -107,9 +106,6 @@ function contentHash({ databaseAccess, database }: Environment): string {
   hash.update(restoreSuffix(database));
   // The code creates the roles.
   hash.update(readFileSync(join(projectRoot, 'lambda/migrate-schema/migrate-schema.ts')));
-  const files = readdirSync(migrationsFolder).filter((name) => name.endsWith('.sql'));
-  for (const file of files.sort()) {
-    hash.update(JSON.stringify([file, readFileSync(join(migrationsFolder, file), 'utf8')]));
-  }
+  for (const [name, text] of readMigrations(projectRoot)) hash.update(JSON.stringify([`${name}.sql`, text]));
   return hash.digest('hex');
 }

@@ -20,6 +20,9 @@ const areRecorded = (keys: SharedKeys | undefined, isRight: (ofKey: string) => b
   ]
     .filter((arn) => arn !== undefined)
     .every((arn) => isRight(regionIn(arn) ?? ''));
+const wrongPrimaries = (keys: SharedKeys | undefined, ofStack = '', regions?: readonly string[]) =>
+  !areRecorded(keys, (region) => region !== ofStack && regions?.includes(region) !== false) &&
+  'Give the ARNs of the primaries, in the other residencyRegions.';
 const requiredFor = ({ serviceLevelAgreement }: Partial<Environment>, value: string) =>
   serviceLevelAgreement && `A service level agreement requires ${value}.`;
 
@@ -91,8 +94,7 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
         'Remove it: nothing may be replicated from the one residency region.'
       : (standby ?? keyReplicas ?? adoptedKeys) && 'Set it to true: a standby has replicas of the keys.',
   keyReplicas: ({ keyReplicas, region, residencyRegions }) =>
-    !areRecorded(keyReplicas, (of) => of !== region && residencyRegions?.includes(of) !== false) &&
-    'Give the ARNs of the primaries, in the other residencyRegions.',
+    wrongPrimaries(keyReplicas, region, residencyRegions),
   adoptedKeys: ({ adoptedKeys, region }) =>
     region &&
     !areRecorded(adoptedKeys, (of) => of === region) &&
@@ -109,9 +111,8 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
     "Give a certificate in the standby's region, or the row a hosted zone for the standby to create one.",
   'standby.keys': ({ standby, residencyRegions, signingKeyLabels }) => {
     const { keys, adoptedKeys, region } = standby ?? {};
-    if (!areRecorded(keys, (of) => of !== region && residencyRegions?.includes(of) !== false))
-      return 'Give the ARNs of the primaries, in the other residencyRegions.';
-    if (!signingKeyLabels || (keys ?? adoptedKeys) === undefined) return false;
+    const wrong = wrongPrimaries(keys, region, residencyRegions);
+    if (wrong || !signingKeyLabels || (keys ?? adoptedKeys) === undefined) return wrong;
     const all = sharedKeysOf({ signingKeyLabels });
     const missing = all.filter(
       (key) =>

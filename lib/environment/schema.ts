@@ -345,7 +345,6 @@ export function sharedKeysOf({
   ];
 }
 
-/** The recorded ARN of a key. */
 export function recordedArn(
   keys: SharedKeys | undefined,
   { purpose, label }: Pick<SharedKey, 'purpose' | 'label'>,

@@ -16,7 +16,6 @@ export interface Watched {
   readonly authorizeRequest: HandlerFunction;
   readonly routeFunctions: RouteFunctions;
   readonly runOperation: HandlerFunction;
-  /** Of the database. */
   readonly clusterIdentifier: string;
   readonly backups: Pick<BackupEventsProps, 'vaultArn' | 'drillArn'> & { readonly vaultName: string };
   readonly webhooks: Webhooks;

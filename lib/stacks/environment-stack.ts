@@ -64,7 +64,6 @@ export abstract class EnvironmentStack extends Stack {
     return [...this.row.zones];
   }
 
-  /** Makes synthesis warn of a deprecated environment. */
   warnOfDeprecation(): void {
     const { name, deprecation } = this.row;
     if (deprecation === undefined) return;
@@ -72,7 +71,6 @@ export abstract class EnvironmentStack extends Stack {
     Annotations.of(this).addWarningV2('wallet-infrastructure:deprecated-environment', warning);
   }
 
-  /** Adds outputs, each with a description and a value. */
   protected addOutputs(
     outputs: Partial<Record<OutputName, readonly [description: string, value: string]>>,
   ): void {

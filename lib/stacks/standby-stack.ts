@@ -72,7 +72,6 @@ export class StandbyStack extends EnvironmentStack {
       .map((key) => ({ ...key, arn: createSharedKey(this, environment, key) }));
   }
 
-  /** Makes synthesis warn that a promotion would change every key. */
   warnOfMissingKeys(): void {
     if (this.hasKeys) return;
     const warning =

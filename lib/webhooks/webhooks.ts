@@ -201,9 +201,8 @@ export class Webhooks extends Construct {
  * Enables a consumer while the origin is attached, and only after the routes exist: an attempt before that would fail and be
  * charged to the receiver. `DependsOn` cannot be conditional, and on a resource that does not exist it removes the consumer
  * too; a reference in the metadata has the same effect.
- *
- * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-condition.html
- * @see https://cloudonaut.io/optional-dependson-with-cloudformation-metadata-to-the-rescue
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-condition.html
+ * https://cloudonaut.io/optional-dependson-with-cloudformation-metadata-to-the-rescue
  */
 function runWhileAttached(mapping: CfnEventSourceMapping, { isAttached, routes }: WebhookOrigin): void {
   mapping.addPropertyOverride('Enabled', Fn.conditionIf(isAttached.logicalId, true, false));

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { irreversibleMigrations, newMigrations } from '../../lib/checks/migrations';
+import { irreversibleMigrations } from '../../lib/checks/migrations';
+import { newMigrations } from '../runs/compatible/new-migrations';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();

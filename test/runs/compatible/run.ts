@@ -1,9 +1,9 @@
-import { type NewMigration, newMigrations } from '../../../lib/checks/migrations';
 import { stateFolder } from '../../../local/state/paths';
 import { startNodeIn } from '../../support/local-command';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
 import { startProject } from '../environments';
 import { type Harness, temporaryFolder } from '../long-run';
+import { type NewMigration, newMigrations } from './new-migrations';
 
 export interface CompatibilityOptions extends Harness {
   /** The folder of the previous release. */
