@@ -122,11 +122,7 @@ export const allowListFormatNames = Object.keys(allowListFormats) as readonly Al
  *
  * @param port the receiver's port, for formats that include one
  */
-export function formatAllowList(
-  format: AllowListFormat,
-  origins: readonly WebhookOrigin[],
-  port = 443,
-): string {
+export function formatAllowList(format: AllowListFormat, origins: readonly WebhookOrigin[], port = 443) {
   const sources = [
     ...origins.map(({ address, environment, region, deprecation }) => {
       const notice = deprecation ? ', deprecated: test funds only' : '';

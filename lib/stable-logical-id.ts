@@ -2,10 +2,7 @@ import { CfnResource } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 /** Gives a resource a logical id that does not depend on its scope, so that moving code never replaces its state. */
-export function withStableLogicalId<Resource extends IConstruct>(
-  resource: Resource,
-  logicalId: string,
-): Resource {
+export function withStableLogicalId<Resource extends IConstruct>(resource: Resource, logicalId: string) {
   const element = CfnResource.isCfnResource(resource) ? resource : resource.node.defaultChild;
   if (!(element instanceof CfnResource)) {
     throw new Error(`${resource.node.path} has no CloudFormation resource to be called ${logicalId}.`);

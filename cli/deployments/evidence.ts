@@ -51,10 +51,7 @@ async function answer({ ask, ...question }: Question): Promise<Evidence> {
 }
 
 /** One call after the other, within the services' rates. */
-async function forEach<Item>(
-  items: readonly Item[],
-  look: (item: Item) => Promise<Seen[number]>,
-): Promise<Seen> {
+async function forEach<Item>(items: readonly Item[], look: (item: Item) => Promise<Seen[number]>) {
   const seen: Seen[number][] = [];
   for (const item of items) seen.push(await look(item));
   return seen;

@@ -1,4 +1,4 @@
-import { type App, Validations } from 'aws-cdk-lib';
+import { Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { commandLineContext, newApp, readSetting, type Warn } from '../app';
 import { ResidencyPlugin } from '../checks/residency/plugin';
@@ -6,11 +6,7 @@ import { AccountStack } from './account-stack';
 import { readAccountSettings } from './settings';
 
 /** The app of the account stack, with the other app's checks. Only it may contain some types of global services. */
-export function createAccountApp(
-  outdir?: string,
-  context?: Readonly<Record<string, string>>,
-  warn?: Warn,
-): App {
+export function createAccountApp(outdir?: string, context?: Readonly<Record<string, string>>, warn?: Warn) {
   const app = newApp(outdir, { context: { ...commandLineContext(), ...context } });
   const settings = readAccountSettings((name) => readSetting(app, name, warn));
   const { environments, region } = settings;

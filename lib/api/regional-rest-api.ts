@@ -37,18 +37,8 @@ export interface RegionalRestApiProps {
  * A regional REST API: throttled as the environment specifies, at least TLS 1.2, logged unless the environment is disposable.
  * `url` has no slash at its end.
  */
-export function regionalRestApi(
-  scope: Construct,
-  {
-    environment,
-    name,
-    domainName,
-    stageName,
-    makesLogRole,
-    methods = {},
-    compressFrom,
-  }: RegionalRestApiProps,
-): { readonly restApi: RestApi; readonly accessLog: LogGroup | undefined; readonly url: string } {
+export function regionalRestApi(scope: Construct, props: RegionalRestApiProps) {
+  const { environment, domainName, stageName, methods = {}, compressFrom } = props;
   // An access log needs the role, one setting for all APIs of an account and region, which a disposable stack would take along.
   const isLogged = !environment.disposable;
   const accessLog = isLogged
@@ -66,9 +56,9 @@ export function regionalRestApi(
     metricsEnabled: false,
   };
   const restApi = new RestApi(scope, 'RestApi', {
-    restApiName: name,
+    restApiName: props.name,
     endpointTypes: [EndpointType.REGIONAL],
-    cloudWatchRole: makesLogRole && isLogged,
+    cloudWatchRole: props.makesLogRole && isLogged,
     // With a custom domain name, API Gateway's default endpoint returns 403 to every caller.
     disableExecuteApiEndpoint: domainName !== undefined,
     ...(compressFrom !== undefined && { minCompressionSize: Size.bytes(compressFrom) }),

@@ -137,13 +137,9 @@ class PromotedCluster extends ServingCluster {
  * (https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_RestoreDBClusterToPointInTime.html).
  */
 class RestoredCluster extends ServingCluster {
-  constructor(
-    scope: Construct,
-    id: string,
-    props: DatabaseClusterProps,
-    { snapshot, cluster, time }: RestoreSource,
-  ) {
+  constructor(scope: Construct, id: string, props: DatabaseClusterProps, source: RestoreSource) {
     super(scope, id, props);
+    const { snapshot, cluster, time } = source;
     acknowledge(this.cluster, 'clusterWithData');
     if (snapshot) {
       this.cluster.snapshotIdentifier = snapshot;

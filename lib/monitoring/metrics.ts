@@ -12,20 +12,16 @@ import { period } from './log-metrics';
 
 export const maximum = { period, statistic: 'Maximum' };
 
+type SharedMetric = ReturnType<typeof objectiveMetrics>['requests'] | ReturnType<typeof functionMetric>;
+
 /** A metric of the shared vocabulary, in CloudWatch. */
-export const cloudWatchMetric = (
-  {
-    dimensions,
-    ...metric
-  }: ReturnType<typeof objectiveMetrics>['requests' | 'verified'] | ReturnType<typeof functionMetric>,
-  options: MetricOptions,
-) => new Metric({ ...metric, dimensionsMap: dimensions, ...options });
+export const cloudWatchMetric = ({ dimensions, ...metric }: SharedMetric, options: MetricOptions) =>
+  new Metric({ ...metric, dimensionsMap: dimensions, ...options });
 
 /** Sums of what the objective is measured by. */
 export function objectiveSums({ name }: Environment, period: Duration) {
   const { requests, errors, verified } = objectiveMetrics(name);
-  const sumOf = (metric: typeof requests | typeof verified) =>
-    cloudWatchMetric(metric, { statistic: 'Sum', period });
+  const sumOf = (metric: SharedMetric) => cloudWatchMetric(metric, { statistic: 'Sum', period });
   return { requests: sumOf(requests), errors: sumOf(errors), verified: sumOf(verified) };
 }
 

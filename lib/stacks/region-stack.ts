@@ -66,7 +66,7 @@ export class RegionStack extends EnvironmentStack {
       webhookOrigin,
     });
     this.addDomainNames(environment, { api: api.restApi, dashboard: dashboard.restApi });
-    const runOperation = this.createOperations(environment, schema, { api, dashboard });
+    const runOperation = this.createOperations({ environment, schema, api, dashboard });
     const parts = {
       ...{ environment, key, vpc, webhookOrigin, database, schema, keys, webhooks },
       ...{ authorizeRequest, routeFunctions, api, dashboard, runOperation },
@@ -90,11 +90,8 @@ export class RegionStack extends EnvironmentStack {
     });
   }
 
-  private createOperations(
-    environment: Environment,
-    schema: SchemaMigration,
-    { api, dashboard }: { readonly api: Api; readonly dashboard: Dashboard },
-  ): DatabaseFunction {
+  private createOperations(parts: Pick<Parts, 'environment' | 'schema' | 'api' | 'dashboard'>) {
+    const { environment, schema, api, dashboard } = parts;
     return new DatabaseFunction(this, 'RunOperation', {
       useCase: 'run-operation',
       description: 'Runs the operations of the wallet command line',

@@ -21,12 +21,9 @@ export class WebhookQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { logicalId, visibilitySeconds, deadLetters }: WebhookQueueProps,
-  ) {
+  constructor(scope: Construct, id: string, props: WebhookQueueProps) {
     super(scope, id);
+    const { logicalId, visibilitySeconds, deadLetters } = props;
     this.deadLetters =
       deadLetters ??
       withStableLogicalId(new Queue(this, 'DeadLetters', settings), `${logicalId}DeadLetterQueue`);

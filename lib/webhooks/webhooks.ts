@@ -89,7 +89,7 @@ export class Webhooks extends Construct {
       network,
     });
     allowSending(handler, deadLetters, this.deliveries.queue, this.retries.queue);
-    this.consume(handler, queue, { concurrency: 10 });
+    this.consume(handler, queue, 10);
     return handler;
   }
 
@@ -118,8 +118,8 @@ export class Webhooks extends Construct {
     handler.addToRolePolicy(
       new PolicyStatement({ actions: ['kms:GenerateMac'], resources: [this.secretsKeyArn] }),
     );
-    this.consume(handler, queue, { concurrency: 20 });
-    this.consume(handler, retries, { concurrency: 20, name: 'Retry' });
+    this.consume(handler, queue, 20);
+    this.consume(handler, retries, 20, 'Retry');
     return handler;
   }
 
@@ -145,11 +145,7 @@ export class Webhooks extends Construct {
   }
 
   /** Concurrency is bounded on the mapping: throttling of the function would count as receives. */
-  private consume(
-    handler: HandlerFunction,
-    queue: Queue,
-    { concurrency, name = '' }: { readonly concurrency: number; readonly name?: string },
-  ): void {
+  private consume(handler: HandlerFunction, queue: Queue, maxConcurrency: number, name = ''): void {
     // Without `sqs:GetQueueUrl`, which the CDK's grant includes and nothing calls.
     // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
     handler.addToRolePolicy(
@@ -167,7 +163,7 @@ export class Webhooks extends Construct {
       target: handler,
       eventSourceArn: queue.queueArn,
       batchSize: 10,
-      maxConcurrency: concurrency,
+      maxConcurrency,
       reportBatchItemFailures: true,
     });
     // In the VPC, the function reaches SQS and receivers through the origin's gateway.
