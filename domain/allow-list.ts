@@ -2,7 +2,6 @@
 export interface WebhookOrigin {
   /** The environment's name: letters, digits and hyphens. */
   readonly environment: string;
-  /** The active AWS region. */
   readonly region: string;
   readonly address: string;
   /** Source addresses of webhooks during an announced emergency only. @default - none */

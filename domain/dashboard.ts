@@ -19,7 +19,6 @@ interface Support {
 export interface DashboardFacts extends WebhookOrigin {
   /** The name for people; the page's heading has what comes before a comma. */
   readonly title: string;
-  /** The AWS regions in which data is stored and processed. */
   readonly residencyRegions: readonly string[];
   readonly chains: readonly string[];
   /** The share that the service level agreement promises. @default - no agreement */

@@ -74,7 +74,6 @@ export interface NewEvent extends Pick<WebhookEvent, 'id' | 'organizationId' | '
   readonly data: string;
 }
 
-/** Writes an event for the events queue. */
 export function writeEvent({ id, organizationId, kind, data }: NewEvent, date = new Date()): string {
   const head = JSON.stringify({ id, organizationId, kind, date: date.toISOString() });
   return `${head.slice(0, -1)},"data":${data}}`;

@@ -8,7 +8,6 @@ export const probe = {
   kind: 'webhook.probe',
 } as const;
 
-/** Whether an id is the probe's organization or webhook. */
 export const isOfProbe = (id: string): boolean => id === probe.organizationId || id === probe.webhookId;
 
 /** Between two probes. The objective counts by it which were due, and `webhooks-unproven` its periods. */

@@ -27,7 +27,6 @@ export const tokenDetails = {
     'The access token belongs to another environment. Use the base address of that environment.',
 } as const;
 
-/** Of the line in which the authorizer logs such a refusal. */
 export const tokenRefusedLogCode = 'REQUEST_REFUSED';
 
 const tokenProblem = (code: keyof typeof tokenDetails) => ({
@@ -43,7 +42,6 @@ const tokenProblems = {
   token_not_yet_valid: tokenProblem('token_not_yet_valid'),
 };
 
-/** Of a function that requires a user action signature. */
 const userActionProblems = {
   user_action_missing: {
     status: 403,
@@ -72,7 +70,6 @@ const userActionProblems = {
   },
 };
 
-/** Of every function. */
 const internalError = {
   internal_error: {
     status: 500,

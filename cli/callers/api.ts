@@ -9,7 +9,6 @@ import { startCommand } from '../shell/paste';
 import type { Target } from '../shell/target';
 import { type CallerClaims, signAccessToken, signUserAction } from './signing';
 
-/** A response of the environment's API. */
 export interface ApiResponse {
   readonly status: number;
   readonly contentType: string | null;

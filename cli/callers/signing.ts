@@ -7,7 +7,6 @@ import { runOperation } from '../shell/operations';
 import type { Target } from '../shell/target';
 import { signJwt } from './sign-jwt';
 
-/** The caller's claims in a token. */
 export interface CallerClaims {
   readonly sub: string;
   readonly org: string;

@@ -48,15 +48,7 @@ export function lossesOf(base: Stack, change: Stack, changes?: readonly Resource
       ? ['The stack would lose its termination protection: a single call could then delete it.']
       : []),
     ...Object.entries(resources.changes)
-      .filter(
-        ([
-          ,
-          {
-            isUpdate,
-            propertyUpdates: { DeletionProtection: protection },
-          },
-        ]) => isUpdate && protection?.oldValue === true,
-      )
+      .filter(([, { isUpdate, propertyUpdates: of }]) => isUpdate && of.DeletionProtection?.oldValue === true)
       .map(([id]) => `\`${id}\` would lose its deletion protection: a single call could then delete it.`),
     ...[...inTemplate, ...inChangeSet].flatMap(({ logicalId, type, effect }) => {
       const { remedy } = statefulTypes[type] ?? {};

@@ -20,7 +20,6 @@ export const noZone = 'none';
 export interface OriginLocation {
   /** A zone's number, or `none`. */
   readonly zone: string;
-  /** Whether webhooks use the reserve address. */
   readonly reserve: boolean;
 }
 

@@ -92,7 +92,6 @@ export function path(text: string): string {
   throw new InvalidArgumentError('Give a path that is not empty.');
 }
 
-/** Reads a whole number. */
 export const number = (least: number, most: number) => (text: string) => {
   if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
   throw new InvalidArgumentError(`Give a number from ${least} to ${most}.`);

@@ -2,7 +2,6 @@ import { join, resolve } from 'node:path';
 import { shellWord } from '../../domain/shell';
 import { environments } from '../../lib/environments';
 
-/** An environment and its outputs file. */
 export interface EnvironmentOptions {
   readonly environment: string;
   readonly outputs: string;
@@ -31,5 +30,4 @@ export function walletCommand(command: string, { environment, outputs }: Environ
 export const inProject = (command: string): string =>
   isHere() ? command : `cd ${shellWord(projectRoot)} && ${command}`;
 
-/** Starts the environments of this machine. */
 export const startCommand = inProject('npm start');

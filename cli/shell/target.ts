@@ -52,7 +52,6 @@ export async function openTarget(
     paste: (command: string) => walletCommand(command, { environment: name, outputs: file }),
     /** Where `local receive` listens by default: the port moves with those of `npm start`. */
     receiverPort: Number(new URL(endpoints?.['webhook-receiver'] ?? 'http://127.0.0.1:8010/').port),
-    /** Where its functions' logs are. */
     logs: endpoints ? join(dirname(file), 'logs', name) : 'CloudWatch',
     /** @throws CommandFailed when the stack has no such output */
     output: (output: OutputName): string =>
@@ -100,7 +99,6 @@ export interface Definition<Options> {
   ): Promise<void>;
 }
 
-/** Adds a command that works on one environment. */
 export function environmentCommand<Options>(
   parent: Command,
   terminal: Terminal,

@@ -20,7 +20,6 @@ interface ReceiveOptions extends CommonOptions {
   readonly respond?: number;
 }
 
-/** A received request. */
 interface ReceivedRequest {
   readonly method: string;
   /** Names in lower case. */

@@ -13,7 +13,6 @@ interface ReceivedDelivery {
   readonly webhookId: string;
   readonly id: string | undefined;
   readonly timestamp: string | undefined;
-  /** Of each of `signatureHeaders`. */
   readonly signatures: readonly (string | undefined)[];
   readonly body: string;
   /** The IPv4 address of the TCP connection's peer. */

@@ -76,8 +76,7 @@ const resumePause = 500;
  *
  * The SDK's retries are off: a call that timed out may have succeeded. Only a statement sent to a paused cluster is
  * retried, because the Data API reports that it was not executed.
- *
- * @see https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.html
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.html
  */
 export function createDataApiDatabase(
   settings: DataApiSettings,

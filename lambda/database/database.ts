@@ -60,8 +60,7 @@ export class StatementRefused extends Error {
  * connection exceptions (class 08), too many connections (53300), shutdown and recovery (57P01 to 57P05), a statement
  * timeout (57014), a lock timeout (55P03), a deadlock (40P01), a writer that became a reader in a failover (25006), a
  * refused sign-in (class 28) while a password or a grant changes.
- *
- * @see https://www.postgresql.org/docs/17/errcodes-appendix.html
+ * https://www.postgresql.org/docs/17/errcodes-appendix.html
  */
 export const isUnavailable = (sqlState: string): boolean =>
   /^(08|28|57P0|(53300|57014|55P03|40P01|25006)$)/.test(sqlState);

@@ -147,8 +147,7 @@ async function run(
  * Uses PostgreSQL's syntax, and a prepared statement if there are values: a connection parses it once and plans it only
  * a few times, which saves most of the deletion's time. A text without values may contain several commands, which
  * cannot be prepared.
- *
- * @see https://node-postgres.com/features/queries#prepared-statements
+ * https://node-postgres.com/features/queries#prepared-statements
  */
 export function toQuery({ text, values }: Statement): QueryConfig {
   const rendered = text.reduce((sql, part, index) => `${sql}$${index}${part}`);

@@ -78,7 +78,6 @@ function explain(failure: MigrationFailed): string {
   }
 }
 
-/** The owner's or a role's secret cannot be read. */
 export class SecretUnreadable extends Error {
   override readonly name = 'SecretUnreadable';
 }

@@ -131,7 +131,7 @@ const closeToPublic = sql`
  * https://www.postgresql.org/docs/17/runtime-config-client.html#GUC-IDLE-SESSION-TIMEOUT
  *
  * A role that holds `rds_iam` cannot sign in with a password.
- * @see https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.DBAccounts.html
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.DBAccounts.html
  */
 function ensureRole({ name, password }: Role): readonly Statement[] {
   return [

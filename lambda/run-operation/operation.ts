@@ -4,9 +4,7 @@ import type { Database, DatabaseUnavailable, Row } from '../database/database';
 
 export interface Ports {
   readonly database: Database;
-  /** The environment's name, for messages. */
   readonly environment: string;
-  /** The base address of its API. */
   readonly apiUrl: string;
   readonly dashboardUrl: string;
   /** Whether webhooks may go to this machine: see `localReceiversVariable`. @default false */

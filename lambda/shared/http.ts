@@ -26,7 +26,6 @@ export type Outcome<Name extends FunctionOperation> = Result<object | null, Refu
 interface Responding<Name extends FunctionOperation> {
   readonly operation: Name;
   readonly log: Log;
-  /** Of every response. */
   readonly responseHeaders: Readonly<Record<string, string>>;
 }
 
@@ -69,8 +68,7 @@ export async function respond<Name extends FunctionOperation>(
 /**
  * The gateway's `extendedRequestId`. Callers can choose `requestId`, so nothing may depend on it: by repeating one, a
  * caller could disguise a replay as a retry.
- *
- * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html ($context.requestId)
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html ($context.requestId)
  */
 function readRequestId({ requestContext }: APIGatewayProxyEvent): string {
   const { extendedRequestId } = requestContext as { readonly extendedRequestId?: string };

@@ -33,7 +33,6 @@ export const logCodes = {
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
 
-/** A structured logger named after the function. */
 export function createLog(serviceName: string): Log {
   return new Logger({ serviceName });
 }

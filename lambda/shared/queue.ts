@@ -28,9 +28,7 @@ interface QueueMessage {
 
 export interface Queue {
   send(messages: readonly QueueMessage[]): Promise<Result<null, QueueUnavailable>>;
-  /**
-   * Sets the visibility timeout of a received message: seconds (0 to 43,200 after its receipt), rounded up: never early.
-   */
+  /** Sets the visibility timeout of a received message: seconds (0 to 43,200 after its receipt), rounded up. */
   hide(receiptHandle: string, seconds: number): Promise<Result<null, QueueUnavailable>>;
 }
 
@@ -142,7 +140,6 @@ export interface Consumer<Message> {
   parse(body: string): Result<Message, string>;
   /** A message that fails, unless it is an `InvalidMessage`, is received again after `backoffSeconds`, and not before `retryInSeconds`. */
   handle(message: Message, record: SQSRecord): Promise<Result<unknown, MessageFailed>>;
-  /** The queue that the message was received from. */
   queueOf(record: SQSRecord): Queue;
   readonly deadLetters: Queue;
   readonly log: Log;
@@ -173,9 +170,7 @@ type MessageFailed = Unavailable<string> & {
  */
 const spread = 120;
 
-/**
- * Processes the messages of a batch concurrently. Failed ones are hidden for a time, then received again.
- */
+/** Processes the messages of a batch concurrently. Failed ones are hidden for a time, then received again. */
 export async function consume<Message>(
   records: readonly SQSRecord[],
   consumer: Consumer<Message>,

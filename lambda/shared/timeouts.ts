@@ -5,7 +5,6 @@
 export const timeouts = {
   /** A connection to the database, then a statement; without waiting for a paused cluster. */
   database: { connection: 5_000, statement: 8_000 },
-  /** A request to KMS. */
   keys: 5_000,
   /** A request to SQS, or several at once. */
   queue: 5_000,

@@ -15,7 +15,6 @@ export interface TokenRefused {
   readonly cause: string;
 }
 
-/** Rules for one kind of token. */
 interface TokenRules {
   readonly issuer: string;
   readonly audience: string;

@@ -6,7 +6,6 @@ import { timeouts } from './timeouts';
 /** KMS is unreachable, or rejected the request. */
 export type SecretUnavailable = Unavailable<'secret_unavailable'>;
 
-/** The signing secrets of webhooks. */
 export interface WebhookSecrets {
   /** The 32 bytes of a version of a webhook's secret. Deterministic. */
   secret(webhookId: string, version: number): Promise<Result<Uint8Array, SecretUnavailable>>;

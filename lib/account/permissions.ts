@@ -15,7 +15,6 @@ type StackName = Readonly<Record<'stackId' | 'region', string>>;
 const arn = (service: string, region: string, resource: string): string =>
   `arn:${Aws.PARTITION}:${service}:${region}:${Aws.ACCOUNT_ID}:${resource}`;
 
-/** Permissions of an environment's roles. */
 export function permissionsOf(
   environment: Environment,
   qualifier: string,

@@ -58,7 +58,6 @@ export function readAccountSettings(read: (name: string) => unknown) {
     repository: required('repository', /^[\w-]+(@\d+)?\/[\w.-]+(@\d+)?$/, 'owner/name'),
     /** US dollars a month. */
     budget: Number(required('budget', /^[1-9]\d{0,6}$/, '500')),
-    /** Receives budget notifications. */
     email: required('email', /^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'on-call@example.com'),
     /** Whether the account already has GitHub's OIDC provider, of which it can have only one. */
     adoptProvider: read('adopt-provider') === 'true',

@@ -13,7 +13,6 @@ import type { DomainNames } from '../environment/schema';
 
 export interface CustomDomainNamesProps {
   readonly domainNames: DomainNames;
-  /** The API behind each name. */
   readonly apis: Readonly<Record<'api' | 'dashboard', RestApi>>;
 }
 

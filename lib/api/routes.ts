@@ -19,7 +19,6 @@ interface RouteParts {
   readonly schema: SchemaMigration;
   readonly keys: SigningKeys;
   readonly webhookOrigin: WebhookOrigin;
-  /** Of the key that derives the webhooks' secrets. */
   readonly secretsKeyArn: string;
 }
 
@@ -104,12 +103,10 @@ const responseHeaders = ({ deprecation }: Environment) => JSON.stringify(depreca
 
 export type RouteFunctions = Readonly<Record<FunctionOperation, HandlerFunction>>;
 
-/** The routes with a function. */
 export const functionRoutes = Object.entries(routeTable).flatMap(([operation, route]) =>
   'createFunction' in route ? [[operation as FunctionOperation, route] as const] : [],
 );
 
-/** Creates the function of each route. */
 export const createRouteFunctions = (parts: RouteParts) =>
   Object.fromEntries(
     functionRoutes.map(([operation, { createFunction }]) => [operation, createFunction(parts)]),

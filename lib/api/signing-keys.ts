@@ -8,7 +8,6 @@ import { createSharedKey } from '../shared-key';
 
 /** Keys for one purpose: the first signs, all verify. */
 export interface SigningKeySet {
-  /** ARN of the KMS key that signs. */
   readonly signingKeyArn: string;
   /** The public keys as a JWKS document; known at deployment. */
   readonly jwks: string;

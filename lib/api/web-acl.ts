@@ -9,7 +9,6 @@ import type { Environment } from '../environment/schema';
 export interface WebAclProps {
   readonly environment: Environment;
   readonly stage: Stage;
-  /** The IPv4 addresses that webhooks come from. */
   readonly publishedAddresses: readonly string[];
 }
 

@@ -15,7 +15,6 @@ import { dashboardPage, securityHeaders } from './page';
 
 export interface DashboardProps {
   readonly environment: Environment;
-  /** The dashboards that the page links to. */
   readonly others: readonly OtherDashboard[];
   /** The API shown on the page; its firewall also protects the page. */
   readonly api: Api;

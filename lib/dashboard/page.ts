@@ -27,7 +27,6 @@ export function dashboardPage(): DashboardPage {
   return built;
 }
 
-/** Builds it anew. */
 export function buildPage(): DashboardPage {
   const absWorkingDir = resolve(__dirname, '../../dashboard');
   const { outputFiles } = buildSync({
@@ -65,19 +64,14 @@ const escaped = (text: string) => text.replace(/[&<]/g, (each) => `&#${each.char
 function snippets(): string {
   const guide = readFileSync(resolve(__dirname, '../../docs/receivers.md'), 'utf8');
   const blocks = guide.matchAll(/^### (\w+).*\n\n((?:(?!```).+\n)+)\n```\w+\n([\s\S]*?)\n```$/gm);
-  const panels = Array.from(
-    blocks,
-    ([
-      ,
-      name = '',
-      note = '',
-      code = '',
-    ]) => `<div id="${name.toLowerCase()}" class="code" data-copy="the ${name} code">
+  const panels = Array.from(blocks, (block) => {
+    const [, name = '', note = '', code = ''] = block;
+    return `<div id="${name.toLowerCase()}" class="code" data-copy="the ${name} code">
       <h3>${name}</h3>
       <p class="quiet">${escaped(note.replaceAll('`', ''))}</p>
       <pre tabindex="0">${escaped(code)}</pre>
-    </div>`,
-  );
+    </div>`;
+  });
   return `<div data-tabs="Language">${panels.join('')}</div>`;
 }
 

@@ -26,7 +26,6 @@ export interface AirGappedBackupsProps {
 export class AirGappedBackups extends Construct {
   readonly vaultName: string;
   readonly vaultArn: string;
-  /** Of the restore testing plan. */
   readonly drillArn: string;
 
   constructor(

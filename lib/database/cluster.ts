@@ -43,7 +43,6 @@ interface Mode {
 export abstract class DatabaseCluster extends Construct {
   readonly arn: string;
   readonly identifier: string;
-  /** Of the isolated subnets. */
   readonly subnetGroupName: string;
   /** Encrypts the storage, its backups, and the secrets of its users. */
   readonly key: Key;

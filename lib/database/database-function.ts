@@ -6,7 +6,6 @@ import type { SchemaMigration } from './schema-migration';
 
 export interface DatabaseFunctionProps<Name extends string = string>
   extends Omit<HandlerFunctionProps<Name>, 'databaseAccess' | 'files'> {
-  /** The database with its schema. */
   readonly schema: SchemaMigration;
   readonly role: DatabaseRole;
 }

@@ -29,7 +29,6 @@ export function servingCluster(scope: Construct, id: string, props: DatabaseClus
 /** A primary, with its owner's password, its instances and the ways in. With a standby, it starts a global database. */
 export abstract class ServingCluster extends DatabaseCluster {
   readonly endpoint: { readonly host: string; readonly port: string };
-  /** The owner's password. */
   readonly masterSecret: ISecret;
   /**
    * The same key, for secrets. The CDK would repeat the first statement of the key's policy, including
@@ -107,7 +106,6 @@ export abstract class ServingCluster extends DatabaseCluster {
   }
 }
 
-/** Begins empty. */
 class NewCluster extends ServingCluster {
   constructor(scope: Construct, id: string, props: DatabaseClusterProps) {
     super(scope, id, props);

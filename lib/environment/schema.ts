@@ -152,7 +152,6 @@ const database = object({
   readers: number(0, 15),
   /** https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.Managing.Backups.html */
   backupRetentionDays: number(1, 35),
-  /** Whether RDS refuses to delete the cluster. */
   deletionProtection: flag,
   /** Promoted standby: the global database in which it was a replica. Never change or remove it: the cluster would leave the global database. */
   replicaOf: optional(rdsName),
@@ -187,7 +186,6 @@ export const schema = object({
     /^.{1,40}$/,
     'Name the environment for people in 1 to 40 characters, such as "Europe, production".',
   ),
-  /** The serving AWS region. */
   region,
   /** The AWS regions in which data may be stored or processed, including `region`. */
   residencyRegions: list(isRegion, residencyRemedy),

@@ -36,7 +36,6 @@ export interface HandlerFunctionProps<Name extends string = string> extends Bund
 
 /** A Lambda function from `lambda/<useCase>/handler.ts`. Its role may only write to its own log. */
 export class HandlerFunction<Name extends string = string> extends LambdaFunction {
-  /** The folder under `lambda/`. */
   readonly useCase: string;
 
   constructor(scope: Construct, id: string, props: HandlerFunctionProps<Name>) {

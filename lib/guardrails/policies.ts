@@ -1,6 +1,5 @@
 import { backupRolePath, type Environment, stacksOf } from '../environment/schema';
 
-/** What the policies are for. */
 export interface GuardedAccount {
   readonly environment: Environment;
   /** The environment's AWS account, which has no other environment. */

@@ -14,11 +14,8 @@ export const period = Duration.minutes(5);
 export const sum = { period, statistic: 'Sum' };
 
 export interface LogMetricsProps {
-  /** The API's access log: a line of JSON for each request. */
   readonly accessLog: ILogGroup;
-  /** Log of the function `authorize-request`. */
   readonly authorizerLog: ILogGroup;
-  /** Log of the function `purge-expired`. */
   readonly purgeLog: ILogGroup;
   /** Logs of the functions that put invalid messages on a dead-letter queue, by the log code of each that they put there. */
   readonly consumerLogs: Readonly<Record<string, ILogGroup>>;

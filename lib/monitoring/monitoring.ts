@@ -12,6 +12,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import type { MetricName } from '../../domain/metrics';
 import { budgetOf } from '../../domain/objective';
 import { probeMinutes } from '../../domain/probe';
 import { functionRoutes } from '../api/routes';
@@ -66,6 +67,8 @@ export class Monitoring extends Construct {
     ];
     this.topic = new Alarms(this, 'Alarms', { environment, key, alarms }).topic;
     const stage = api.restApi.deploymentStage;
+    const ofDeliveries = (metricName: MetricName<'deliver-webhook'>, label: string, statistic?: string) =>
+      deliveryMetric(environment, metricName, label, statistic);
     this.cloudWatchDashboardUrl = addCloudWatchDashboard(
       new Construct(this, 'Dashboard'),
       alarms,
@@ -83,26 +86,20 @@ export class Monitoring extends Construct {
         { title: "API Gateway's own responses by type", metrics: [logMetrics.gatewayResponses] },
         {
           title: 'Webhook attempts by outcome',
-          metrics: [
-            deliveryMetric(environment, 'Delivered', 'Delivered'),
-            deliveryMetric(environment, 'Failed', 'Failed'),
-          ],
+          metrics: [ofDeliveries('Delivered', 'Delivered'), ofDeliveries('Failed', 'Failed')],
         },
         {
           title: 'Deliveries given up, webhooks disabled by 410',
           metrics: [
-            deliveryMetric(environment, 'GivenUp', 'Given up'),
-            deliveryMetric(environment, 'Disabled', 'Disabled'),
-            deliveryMetric(environment, 'Paused', 'Paused'),
+            ofDeliveries('GivenUp', 'Given up'),
+            ofDeliveries('Disabled', 'Disabled'),
+            ofDeliveries('Paused', 'Paused'),
           ],
         },
         {
           title: 'Age of completed deliveries',
           unit: 'ms',
-          metrics: [
-            deliveryMetric(environment, 'Age', 'p50', 'p50'),
-            deliveryMetric(environment, 'Age', 'p99', 'p99'),
-          ],
+          metrics: [ofDeliveries('Age', 'p50', 'p50'), ofDeliveries('Age', 'p99', 'p99')],
         },
       ],
     );

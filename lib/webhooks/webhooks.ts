@@ -28,7 +28,6 @@ export interface WebhooksProps {
  * way out is the webhook origin. While no gateway holds the origin, its consumers are disabled and messages wait.
  */
 export class Webhooks extends Construct {
-  /** Receives events. */
   readonly events: WebhookQueue;
   /** One message for each event and healthy webhook. */
   readonly deliveries: WebhookQueue;

@@ -12,7 +12,6 @@ export interface Finding {
 export interface Context {
   readonly environment: Environment;
   readonly account: string;
-  /** From the assembly. */
   readonly stack: AssembledStack;
   readonly zones: readonly string[];
   /** The deployed stack of that name, if any. */

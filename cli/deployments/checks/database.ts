@@ -109,11 +109,8 @@ async function readSource(region: string, { snapshot, cluster = '', time = '' }:
     return { found: `${snapshot} is ${Status}`, version, isUsable: Status === 'available' };
   }
   const source = await describeCluster(region, cluster);
-  const {
-    EarliestRestorableTime: earliest,
-    LatestRestorableTime: latest,
-    EngineVersion: version,
-  } = source ?? {};
+  const { EarliestRestorableTime: earliest, LatestRestorableTime: latest } = source ?? {};
+  const { EngineVersion: version } = source ?? {};
   const range = earliest && latest ? `from ${earliest.toISOString()} to ${latest.toISOString()}` : 'never';
   const isUsable = earliest && latest && earliest <= new Date(time) && new Date(time) <= latest;
   return { found: `${cluster} can be restored ${range}, the row has ${time}`, version, isUsable };

@@ -52,7 +52,6 @@ export const findingsIn = (document: JsonObject, boundary: ResidencyBoundary) =>
   return templateRules.flatMap((rule) => Array.from(rule.find(template), (finding) => ({ rule, finding })));
 };
 
-/** Boundaries of the environments' stacks and standbys. */
 export const boundariesOf = (environments: readonly Environment[]): readonly ResidencyBoundary[] =>
   environments.flatMap(
     ({ stackId, region, residencyRegions, multiRegionKeys = false, ...row }): ResidencyBoundary[] => {

@@ -74,7 +74,6 @@ const reviewedProperties: Readonly<Record<string, string>> = {
   'Custom::VpcRestrictDefaultSG': 'Account DefaultSecurityGroupId ServiceToken',
 };
 
-/** Every reviewed type. */
 export const reviewed: readonly string[] = [
   ...Object.entries(reviewedTypes).flatMap(([service, names]) =>
     names.split(' ').map((name) => `${service}::${name}`),

@@ -2,7 +2,6 @@
 export interface ResidencyBoundary {
   /** The stack's name. */
   readonly stackId: string;
-  /** The AWS region that the stack is deployed to. */
   readonly region: string;
   /** All AWS regions permitted for the environment's data; contains `region`. */
   readonly residencyRegions: readonly string[];
@@ -20,7 +19,6 @@ export interface ResidencyBoundary {
 
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** A part of a template. */
 export interface Finding {
   /** Absent outside resources. */
   readonly logicalId?: string;
