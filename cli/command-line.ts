@@ -201,11 +201,7 @@ function findCommand(program: Command, words: readonly string[]) {
 const withoutSecrets = (text: string) =>
   text.replace(/(unknown option '[^'=]*=)[^']*/, '$1…').replace(/whsec_[\w+/=-]+|\beyJ[\w-]+\.[\w.-]+/g, '…');
 
-/**
- * Runs one command and returns the exit code of the process: 0, 1 (failure) or 2 (usage error).
- *
- * @param variables such as `process.env`. @default - none
- */
+/** Runs one command. @returns the exit code of the process: 0, 1 (failure) or 2 (usage error) */
 export async function runCommandLine(
   args: readonly string[],
   terminal: Terminal,

@@ -116,11 +116,7 @@ export type AllowListFormat = keyof typeof allowListFormats;
 
 export const allowListFormatNames = Object.keys(allowListFormats) as readonly AllowListFormat[];
 
-/**
- * Formats the allow-list of these origins, without a final line break. The same input produces the same text.
- *
- * @param port the receiver's port, for formats that include one
- */
+/** Formats an allow-list, without a final line break. @param port the receiver's, for formats that include one */
 export function formatAllowList(format: AllowListFormat, origins: readonly WebhookOrigin[], port = 443) {
   const sources = [
     ...origins.map(({ address, environment, region, deprecation }) => {

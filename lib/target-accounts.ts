@@ -6,10 +6,8 @@ export const accountVariable = (name: string): string =>
 
 /**
  * The AWS account of each environment: from its variable, otherwise from the credentials (`CDK_DEFAULT_ACCOUNT`, set by the CDK).
- * Warns of a variable that matches no environment; throws if a stack would then be deployed to the credentials' account.
- *
- * @param variables such as `process.env`
- * @throws InvalidInput for a malformed account, and for a variable that may be misspelt
+ * Warns of a variable that matches no environment; throws if a stack would then be deployed to the credentials' account, and for
+ * a malformed one.
  */
 export function readAccounts(
   names: readonly string[],

@@ -81,11 +81,7 @@ async function preflight({ environment: name, assembly, json, stack }: Preflight
     );
 }
 
-/**
- * Runs the checks of all stacks at once.
- *
- * @param only the stack to deploy: failures of the others are warnings. @default - all
- */
+/** Runs the checks of all stacks at once. @param only the stack to deploy: failures of the others are warnings */
 export async function runChecks(
   checks: readonly Check[],
   environment: Environment,

@@ -86,11 +86,7 @@ const prefixes: Readonly<Record<string, string>> = {
   'Service Quotas': 'servicequotas',
 };
 
-/**
- * Calls a method of an SDK client with a deadline. The error quotes AWS, with a remedy if we know one.
- *
- * @throws AwsCallFailed
- */
+/** Calls a method of an SDK client with a deadline. @throws AwsCallFailed that quotes AWS, with a remedy if we know one */
 export async function ask<
   Client extends { readonly config: { serviceId: string } },
   Name extends keyof Client & string,

@@ -15,11 +15,7 @@ export const readFields = (text: string): Readonly<Record<string, unknown>> => (
   ...Object(parseJson(text)),
 });
 
-/**
- * Reads a JSON object from a file. Errors quote nothing of it: it may be another file, such as one with a password.
- *
- * @throws CommandFailed if the file is missing or damaged
- */
+/** Reads a JSON object from a file. @throws CommandFailed that quotes nothing of it: another file may have a password */
 // biome-ignore lint/suspicious/noExplicitAny: files that other tools write
 export function readJson(file: string, remedy: string): any {
   let text: string;

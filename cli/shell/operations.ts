@@ -36,7 +36,6 @@ interface Answer<Name extends OperationName> {
 
 /**
  * Runs an operation of the region's operations function (`lambda/run-operation`). Needs `lambda:InvokeFunction` on it.
- *
  * @throws OperationRefused, or UsageError for invalid input, with the function's message; CommandFailed if it does not respond
  */
 export async function runOperation<Name extends OperationName>(

@@ -12,12 +12,7 @@ interface OutgoingMessage {
   readonly group: string;
 }
 
-/**
- * Puts up to ten messages on a queue. Needs `sqs:SendMessage`. The SDK may send them twice if a response is lost: our
- * consumers accept duplicates.
- *
- * @param output the stack output with the queue's URL
- */
+/** Puts up to ten messages on an output's queue. The SDK may send them twice: our consumers accept duplicates. */
 export async function sendMessages(target: Target, output: OutputName, messages: readonly OutgoingMessage[]) {
   const { SQS } = await import('@aws-sdk/client-sqs');
   const client = new SQS(target.clientSettings('sqs'));

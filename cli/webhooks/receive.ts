@@ -115,13 +115,7 @@ async function verifyDelivery(request: Pick<ReceivedRequest, 'headers' | 'body'>
   return { ...unverified, reason: reason ?? 'the organization has no webhooks' };
 }
 
-/**
- * Listens on 127.0.0.1.
- *
- * @param port 0 chooses a free port
- * @param answer returns the response's status
- * @returns its URL, with a trailing slash
- */
+/** Listens on 127.0.0.1. @param answer returns the response's status */
 async function startReceiver(port: number, answer: (arrival: ReceivedRequest) => number | Promise<number>) {
   const server = createServer(async (incoming, outgoing) => {
     const { method = '', headers, socket } = incoming;

@@ -17,13 +17,7 @@ function adapterFor({ DATABASE_ACCESS: access }: NodeJS.ProcessEnv): Adapter {
   throw new Error(`DATABASE_ACCESS is '${access}': it must be 'data-api' or 'direct'.`);
 }
 
-/**
- * The region's database, as the role that the function's variables name.
- *
- * @param waiting `resumeTimeout`: milliseconds to wait for a paused cluster. @default 20,000
- *
- * @throws Error when a variable is missing.
- */
+/** The region's database, as the role of the function's variables. @param waiting milliseconds for a paused cluster */
 export const connectDatabase: Adapter['connectDatabase'] = (variables, waiting) =>
   adapterFor(variables).connectDatabase(variables, waiting);
 

@@ -28,11 +28,7 @@ export type DatabaseUnavailable = Unavailable<'database_unavailable'>;
 
 /** Port: the region's database. Implemented by `data-api.ts` and `direct.ts`. */
 export interface Database {
-  /**
-   * Executes one statement, atomically, in one round trip.
-   *
-   * @throws StatementRefused when PostgreSQL refuses the statement: a bug, or a missing grant.
-   */
+  /** Executes one statement, atomically, in one round trip. @throws StatementRefused: a bug, or a missing grant */
   execute(statement: Statement): Promise<Result<readonly Row[], DatabaseUnavailable>>;
 }
 

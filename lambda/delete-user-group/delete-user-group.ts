@@ -21,8 +21,6 @@ const emptyBodies = ['', '{}'];
 /**
  * Deletes the group if the request is valid, its user action was signed for it and the caller is permitted. The first check
  * that fails, in the order of the API's contract, determines the response: an empty object after a deletion.
- *
- * @throws Error if the authorizer's context is malformed.
  */
 export async function deleteUserGroup(
   event: APIGatewayProxyEvent,

@@ -67,12 +67,7 @@ interface LabelledKey {
   readonly Arn: string;
 }
 
-/**
- * A public key for ES256 signatures as a JWK (RFC 7517). `kid` is the key's RFC 7638 thumbprint.
- *
- * @param subjectPublicKeyInfo DER, as returned by KMS.
- * @throws Error when the key is not on the curve P-256.
- */
+/** A public key for ES256 signatures, in DER as KMS returns it, as a JWK (RFC 7517). @throws Error if it is not on P-256 */
 export function toJwk(subjectPublicKeyInfo: Uint8Array) {
   const key = createPublicKey({ key: Buffer.from(subjectPublicKeyInfo), format: 'der', type: 'spki' });
   const { kty, crv, x, y } = key.export({ format: 'jwk' });

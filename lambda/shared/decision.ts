@@ -5,10 +5,7 @@ import { clockToleranceSeconds } from './verify-jwt';
 
 /**
  * The caller in an authorizer's decision, which may come from the gateway's cache: the token's times are checked again.
- *
- * @param context the authorizer's
  * @param now seconds since the epoch
- * @throws Error if the context is malformed, which is a bug
  */
 export function readDecision(
   context: Readonly<Record<string, unknown>>,

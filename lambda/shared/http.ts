@@ -29,11 +29,7 @@ interface Responding<Name extends FunctionOperation> {
   readonly responseHeaders: Readonly<Record<string, string>>;
 }
 
-/**
- * Responds to a request with what `work` returns, or with a problem document.
- *
- * @throws Error if the request id is missing, which is a bug: the gateway always sets it.
- */
+/** Responds to a request with what `work` returns, or with a problem document. */
 export async function respond<Name extends FunctionOperation>(
   event: APIGatewayProxyEvent,
   { operation, log, responseHeaders }: Responding<Name>,

@@ -40,11 +40,7 @@ const maxBatchBytes = 256 * 1024;
 /** The longest `DelaySeconds`. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html */
 export const maxDelaySeconds = 900;
 
-/**
- * Creates queues by URL. They share a client, which is created on first use.
- *
- * @param timeout aborts requests after a number of milliseconds
- */
+/** Creates queues by URL. They share a client, created on first use. @param timeout aborts after milliseconds */
 export function createQueues(
   createClient = () => new SQSClient({}),
   timeout = (milliseconds: number) => AbortSignal.timeout(milliseconds),
@@ -228,8 +224,6 @@ export async function consume<Message>(
 /**
  * Seconds until a message is received again after an internal error (database, KMS or SQS unavailable): 5 s, doubled with
  * each receive up to 15 minutes, ±20 %. The queues' 1,000 receives last for ten days.
- *
- * @param receiveCount how often the message was received, including this time
  * @param random from 0 to 1
  */
 export function backoffSeconds(receiveCount: number, random: number): number {

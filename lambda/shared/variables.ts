@@ -1,11 +1,7 @@
 /** The values of the named variables, none of them empty. */
 export type Variables<Name extends string> = { readonly [name in Name]: string };
 
-/**
- * Reads the named variables of a process.
- *
- * @throws Error that lists every missing or empty variable.
- */
+/** Reads the named variables of a process. @throws Error that lists every missing or empty one */
 export function readVariables<const Name extends string>(
   names: readonly Name[],
   source: Readonly<Record<string, string | undefined>>,

@@ -54,8 +54,6 @@ const malformed = (cause: string) => refuse('token_malformed', cause);
  *
  * The library accepts a token without `exp`, an unknown `crit` header, an array of audiences and signatures in another
  * encoding of the same bytes, and ignores `iat`: we check all of these.
- *
- * @throws when `jwks` is not a JWKS document.
  */
 export function createJwtVerifier(jwks: Jwks, rules: TokenRules): VerifyJwt {
   const verifier = JwtVerifier.create({

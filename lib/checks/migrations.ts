@@ -13,10 +13,8 @@ export function readMigrations(project: string): ReadonlyMap<string, string> {
 }
 
 /**
- * Why the previous release cannot run on the schema after each such migration, by its name, from a line of it:
+ * Why the previous release cannot run on the schema after a migration, by its name, from a line of it:
  * `-- irreversible: the column held secrets, and had to go at once`
- *
- * @throws Error for a line without a reason
  */
 export function irreversibleMigrations(project: string): Readonly<Record<string, string>> {
   const found = [...readMigrations(project)].flatMap(([name, text]) => {

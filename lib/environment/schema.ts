@@ -307,11 +307,7 @@ export const airGappedRetentionDays = (row: Environment): number | undefined =>
 export const backupRolePath = ({ stackId }: Pick<Environment, 'stackId'>): string =>
   `/${stackId}/AirGappedBackups/`;
 
-/**
- * Distinguishes a restored cluster from the one it replaces: CloudFormation cannot replace a resource that keeps its name.
- *
- * @returns `-` and eight characters that depend on the data's source; empty without `restoreFrom`
- */
+/** `-` and eight characters of the data's source, or empty: CloudFormation cannot replace a resource that keeps its name. */
 export function restoreSuffix({ restoreFrom }: Pick<Environment['database'], 'restoreFrom'>): string {
   if (restoreFrom === undefined) return '';
   const { snapshot, cluster, time } = restoreFrom;

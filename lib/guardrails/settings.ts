@@ -8,10 +8,7 @@ type Options = Readonly<Partial<Record<'environment' | 'organization' | 'breakGl
 
 /**
  * The account of one row. A policy for one region would stop an environment of another region in the same account, so
- * every row's account must be known, and a different one.
- *
- * @param variables such as `process.env`
- * @throws InvalidInput with the setting to correct
+ * every row's account must be known, and a different one. @throws InvalidInput with the setting to correct
  */
 export function readGuardedAccount(
   { environment: name, organization, breakGlass }: Options,

@@ -147,7 +147,6 @@ interface Graph {
 /**
  * The environment in CloudWatch's console: the state of its alarms, a graph for each section of the runbook that they name, and
  * `others`. Dashboards are global in an account: docs/decisions/residency-checks.md lists the permitted content.
- *
  * @returns its address
  */
 function addCloudWatchDashboard(

@@ -101,9 +101,7 @@ export function intrinsicOf(value: unknown): { readonly name?: string; readonly 
 
 /**
  * The possible texts of a value: joins pieces, substitutes variables, and returns a text for each branch of a condition and each
- * allowed value of a parameter. Values known only to CloudFormation are placeholders in ‹›.
- *
- * @throws when there are more than 1,000
+ * allowed value of a parameter. Values known only to CloudFormation are placeholders in ‹›. @throws for more than 1,000
  */
 export function possibleTexts(value: unknown, template: Template): readonly string[] {
   if (typeof value !== 'object' || value === null) return [String(value ?? '')];
