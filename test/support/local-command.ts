@@ -1,14 +1,18 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { projectRoot } from '../../local/assembly/synthesis';
 import { commandLine } from '../../local/shared/processes';
 import { eventually } from './eventually';
 
 export type LocalCommand = ReturnType<typeof startLocalCommand>;
 
-/** `npm start` of the project in a folder, in a child process, as the script in package.json runs it. */
+/** `npm start` of the project in a folder, in a child process, as the script in its package.json runs it. */
 export function startLocalCommand(directory: string, ...args: string[]) {
-  const command = startNodeIn(directory, ['--require', './bin/tsx.cjs', 'bin/local.ts', ...args]);
+  const { scripts } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+  const [, preload = ''] = /--require (\S+) bin\/local\.ts/.exec(scripts.start) ?? [];
+  const command = startNodeIn(directory, ['--require', preload, 'bin/local.ts', ...args]);
   const { process: child, said } = command;
   const hasExited = () => child.exitCode !== null || child.signalCode !== null;
   return {

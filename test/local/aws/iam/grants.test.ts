@@ -156,7 +156,8 @@ it.each(environments)('all features of $name work with every grant enforced', as
   const { exitCode, stderr } = await runWallet(['smoke', ...target(name)]);
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining('12 passed')]);
   const running = local.environments().find(({ stack }) => stack.environment === name) as RunningEnvironment;
-  expect((await fetch(running.outputs.DashboardUrl ?? '')).status).toBe(200);
+  for (const method of ['GET', 'HEAD'])
+    expect((await fetch(running.outputs.DashboardUrl ?? '', { method })).status).toBe(200);
   await disableByReceiver(name);
   await exerciseOtherPaths(running);
   expect([...requests.keys()].flatMap((policies) => refused(policies))).toEqual([]);
