@@ -12,13 +12,8 @@ jest.setTimeout(600_000);
 const folder = temporaryFolder();
 const problem = {
   type: 'urn:wallet-infrastructure:problem:user_action_missing',
-  ...{
-    title: 'Forbidden',
-    status: 403,
-    detail: 'It is missing.',
-    code: 'user_action_missing',
-    requestId: '1',
-  },
+  ...{ title: 'Forbidden', status: 403, detail: 'It is missing.' },
+  ...{ code: 'user_action_missing', requestId: '1' },
 };
 /** Deletes a group with the generated types. Compiles only if they have the code. */
 const readCode = (url: string) => `

@@ -44,15 +44,9 @@ export async function measureBurst(options: PartOptions): Promise<Figure[]> {
   const open = async (name: string) => {
     const { organizationId } = await local.walletJson<Organization>(name, 'seed');
     const add = (kind: string) => {
-      const args = ['--organization', organizationId, '--url', `${receiver.url}${kind}`];
-      return local.walletJson<{ webhookId: string }>(
-        name,
-        'webhook',
-        'add',
-        ...args,
-        '--kinds',
-        `bench.${kind}`,
-      );
+      const target = ['--url', `${receiver.url}${kind}`, '--kinds', `bench.${kind}`];
+      const args = ['webhook', 'add', '--organization', organizationId, ...target];
+      return local.walletJson<{ webhookId: string }>(name, ...args);
     };
     await add('healthy');
     const { webhookId } = await add('hangs');
@@ -63,14 +57,8 @@ export async function measureBurst(options: PartOptions): Promise<Figure[]> {
         const Entries = Array.from({ length: Math.min(10, count - sent) }, (_, index) => {
           const id = `${name}-${kind}-${sent}-${index}-${sentAt.size}`;
           if (kind === 'healthy') sentAt.set(id, performance.now());
-          const event = {
-            id,
-            organizationId,
-            kind: `bench.${kind}`,
-            date: new Date().toISOString(),
-            data: {},
-          };
-          return { Id: String(index), MessageBody: JSON.stringify(event) };
+          const fields = { kind: `bench.${kind}`, date: new Date().toISOString(), data: {} };
+          return { Id: String(index), MessageBody: JSON.stringify({ id, organizationId, ...fields }) };
         });
         await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }), { abortSignal: signal });
       }
@@ -98,7 +86,7 @@ export async function measureBurst(options: PartOptions): Promise<Figure[]> {
   return [
     {
       ...limited,
-      what: 'slowest first delivery beside a receiver that hangs',
+      what: 'slowest first delivery beside a hanging one',
       unit: 'ms',
       value: [slowest],
       baseline: [5_000],
