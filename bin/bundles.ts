@@ -3,7 +3,7 @@ import './uncaught';
 import { type BuildContext, type BuildFailure, context } from 'esbuild';
 import { handlerBuild, handlerNames } from '../lib/functions/bundles';
 
-/** For each kind of database access; esbuild rebuilds in them only what has changed. */
+/** One context for each kind of database access, in which esbuild rebuilds only what has changed. */
 let contexts: readonly BuildContext[] = [];
 let names: readonly string[] = [];
 /** Bundles by name, such as `direct/fan-out-event`, as of the last answer. */

@@ -8,7 +8,7 @@ import type { Terminal } from './shell/terminal';
 type Register = (program: Command, terminal: Terminal) => void;
 type Commands = Readonly<Record<string, () => { readonly register: Register }>>;
 
-/** For development and tests. Also accepted without `local`, for compatibility. */
+/** Commands for development and tests. `local` may be left out, for compatibility. */
 const localCommands: Commands = {
   seed: () => require('./callers/seed'),
   token: () => ({ register: require('./callers/token').registerToken }),
@@ -26,7 +26,7 @@ const registerLocal: Register = (program, terminal) => {
   for (const load of Object.values(localCommands)) load().register(group, terminal);
 };
 
-/** By heading, in the order of --help. */
+/** Keyed by heading, in the order of --help. */
 const commands: Readonly<Record<string, Commands>> = {
   'Environments:': {
     smoke: () => require('./smoke'),

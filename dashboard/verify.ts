@@ -12,9 +12,9 @@ export interface Verification {
   readonly title: string;
   /** Sentences, most important first. */
   readonly details: readonly string[];
-  /** Of an incomplete input, by field. */
+  /** What an incomplete input lacks, by field. */
   readonly problems?: readonly (readonly [field: string, problem: string])[];
-  /** Of a complete input: the id, timestamp and body that are signed, their signature, and those that arrived. */
+  /** A complete input's parts: the signed id, timestamp and body, their signature, and the signatures that arrived. */
   readonly compared?: { signed: readonly string[]; expected: string; received: readonly string[] };
 }
 

@@ -32,7 +32,7 @@ const commented = (...lines: readonly (string | readonly string[])[]) =>
   [`# ${headline}`, ...lines.flat()].join('\n');
 const json = (value: unknown) => JSON.stringify(value, undefined, 2);
 
-/** In display order. */
+/** The formats, in display order. */
 export const allowListFormats = {
   json: {
     title: 'JSON',

@@ -24,7 +24,7 @@ export interface DashboardFacts extends WebhookOrigin {
   /** The share that the service level agreement promises. @default - no agreement */
   readonly availability?: number;
   readonly testFundsOnly: boolean;
-  /** Without a trailing slash. */
+  /** Has no trailing slash. */
   readonly apiBaseUrl: string;
   readonly support: Support;
   /** Other environments with a known address: those with a custom domain name or, locally, all. */

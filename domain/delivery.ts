@@ -134,7 +134,7 @@ export const newToken = (): string => randomBytes(9).toString('base64url');
 
 const isToken = (value: unknown) => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 
-/** At most what an `integer` of PostgreSQL holds. */
+/** An `integer` of PostgreSQL must hold it. */
 const isCount = (value: unknown) =>
   value === undefined || (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) < 2 ** 31);
 

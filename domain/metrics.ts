@@ -6,7 +6,7 @@ interface Metrics {
    */
   'deliver-webhook': 'Delivered' | 'Failed' | 'GivenUp' | 'Disabled' | 'Paused' | 'Age';
   /**
-   * Of the probe's deliveries alone: `Verified` and `AgeMs` (since the probe was sent) of those that passed; `OtherAddress`
+   * Only the probe's deliveries count: `Verified` and `AgeMs` (since the probe was sent) of those that passed; `OtherAddress`
    * counts those that are genuine and fresh, but come from an address that is not published.
    */
   'check-delivery': 'Verified' | 'AgeMs' | 'OtherAddress';

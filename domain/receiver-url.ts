@@ -12,7 +12,7 @@ export interface ReceiverUrl {
   readonly path: string;
 }
 
-/** In characters. */
+/** Characters. */
 const maxUrlLength = 2_048;
 
 /** Reasons to reject a URL, each with a sentence for the operator. */
@@ -66,7 +66,7 @@ export function readReceiverUrl(
   return ok({ secure, hostname, port, path: `${url.pathname}${url.search}` });
 }
 
-/** At least two labels, the last one not special. */
+/** Whether the name has at least two labels and the last one is not special. */
 function isPublic(hostname: string): boolean {
   const labels = hostname.replace(/\.$/, '').split('.');
   return labels.length >= 2 && !specialNames.includes(labels.at(-1) as string);

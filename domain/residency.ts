@@ -6,7 +6,7 @@ interface Acknowledgement {
   readonly reason: string;
 }
 
-/** In the metadata of a stack's template: reasons by logical id and rule. */
+/** The section of a template's metadata that gives reasons by logical id and rule. */
 export const acknowledgementsSection = 'ResidencyAcknowledgements';
 
 /** The acknowledgements in a template, as synthesized or as deployed. */

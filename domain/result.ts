@@ -10,6 +10,6 @@ export const fail = <E>(error: E): Result<never, E> => ({ ok: false, error });
 /** A service that may answer later, such as a database or a queue. */
 export interface Unavailable<Kind extends string> {
   readonly kind: Kind;
-  /** For the log: what happened, without values. */
+  /** What happened, without values: the log gets it. */
   readonly reason: string;
 }

@@ -8,9 +8,9 @@ export interface Problem {
 /** A method and a path of the API, and what its responses and log lines say. `lib/api/routes.ts` has what AWS needs for it. */
 interface Route {
   readonly method: 'DELETE' | 'GET' | 'HEAD' | 'POST' | 'PUT';
-  /** Without a slash at the end: API Gateway ignores one in requests. */
+  /** Has no slash at the end: API Gateway ignores one in requests. */
   readonly path: string;
-  /** Of its function: what log lines begin with, and what their codes do (`…_COMPLETED`). Absent: API Gateway responds itself. */
+  /** What its function's log lines and their codes (`…_COMPLETED`) begin with. Absent: API Gateway responds itself. */
   readonly log?: { readonly title: string; readonly code: string };
   /** Those that its function returns, by code. API Gateway's own are in `lib/api/gateway-responses.ts`. */
   readonly problems: Readonly<Record<string, Problem>>;
@@ -35,7 +35,7 @@ const tokenProblem = (code: keyof typeof tokenDetails) => ({
   detail: tokenDetails[code],
 });
 
-/** Of a function behind the authorizer, whose decision may come from the gateway's cache. */
+/** What a function behind the authorizer returns: the authorizer's decision may come from the gateway's cache. */
 const tokenProblems = {
   token_malformed: tokenProblem('token_malformed'),
   token_expired: tokenProblem('token_expired'),

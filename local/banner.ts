@@ -9,7 +9,7 @@ interface BannerOptions extends Pick<StateFolder, 'logsDirectory' | 'outputsFile
     readonly outputs: Readonly<Record<string, string>>;
   }[];
   readonly ports: Ports;
-  /** In the first environment. @default - none: it could not be created */
+  /** Belongs to the first environment. @default - none: it could not be created */
   readonly sample: Pick<Seeded, 'organizationId' | 'userGroupId' | 'callerId'> | undefined;
   /** The folder of `package.json`. */
   readonly projectRoot: string;

@@ -24,7 +24,7 @@ export interface CommandContext {
   /** The folder of `package.json`. */
   readonly projectRoot: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Of the table of environments: the assembly, which has them too, may not be synthesized yet. */
+  /** Reads the table of environments: the assembly has the names too, but may not be synthesized yet. */
   environmentNames(): readonly string[];
   /** Registers a listener for SIGINT, SIGTERM and SIGHUP. */
   onSignal(listener: () => void): void;

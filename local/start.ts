@@ -123,9 +123,9 @@ async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
   };
   writeAddresses();
   return {
-    /** In the order of the assembly. */
+    /** Returns them in the assembly's order. */
     environments: () => stacks.flatMap(({ environment }) => running.get(environment) ?? []),
-    /** Of the AWS services, by their names in `endpoints.json`. */
+    /** The AWS services' addresses, keyed by the names in `endpoints.json`. */
     endpoints: services.endpoints,
     functions: services.functions,
     /** Invokes a function by name or ARN. @throws (rejects) Error if it does not exist */

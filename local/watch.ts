@@ -34,7 +34,7 @@ export function watchSources({ local, assembly, root, log, signal }: WatchOption
   const stacks = new Map(local.environments().map(({ stack }) => [stack.environment, stack]));
   const report = ({ message }: Error) => signal.aborted || log.problem(message);
   const build = startBuilder(root, signal);
-  /** Of edited bundles: a synthesis replaces the assembly. */
+  /** Holds edited bundles: a synthesis replaces the assembly. */
   const edits = `${assembly}.edits`;
   const removeEdits = () => rmSync(edits, { recursive: true, force: true });
   removeEdits();

@@ -32,7 +32,7 @@ export function signAccessToken(target: Target, caller: CallerClaims, lifetime: 
 /** The request that a user action signs. */
 export interface SignedRequest {
   readonly method: string;
-  /** Without query. */
+  /** Has no query. */
   readonly path: string;
   readonly body: string;
 }

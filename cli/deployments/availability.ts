@@ -51,7 +51,7 @@ Below zero, the objective is missed. From CloudWatch's metrics; permissions: doc
   );
 }
 
-/** To the full hour before it: those of CloudWatch's sums. */
+/** Rounds down to a full hour, as CloudWatch's sums begin. */
 function startTime(text: string): string {
   const start = new Date(time(text)).getTime();
   if (start < Date.now() - longestDays * day || start > Date.now())

@@ -34,7 +34,7 @@ export type Effect = keyof typeof verbs | 'changed' | 'added';
 export const effects = [...Object.keys(verbs), 'changed', 'added'] as readonly Effect[];
 export const isHarmful = (effect: Effect): effect is keyof typeof verbs => effect in verbs;
 
-/** Of a change in a change set: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ResourceChange.html */
+/** What a change of a change set does: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ResourceChange.html */
 export function effectOf({ Action, Replacement, PolicyAction }: ResourceChange): Effect {
   if (Action === 'Add') return 'added';
   if (Action === 'Remove') return PolicyAction === 'Retain' ? 'retained' : 'deleted';

@@ -60,7 +60,7 @@ async function forEach<Item>(items: readonly Item[], look: (item: Item) => Promi
 /** What the checks at synthesis found, and somebody accepted with a reason. */
 export const acknowledgedFindings = 'Acknowledged findings in the deployed templates';
 
-/** Without data: docs/decisions/residency-checks.md. */
+/** These hold no data: docs/decisions/residency-checks.md. */
 const globalServices = ['cloudwatch', 'iam', 'route53'];
 const regionOf = (arn: string) => arn.split(':')[3] ?? '';
 
@@ -71,7 +71,7 @@ export async function collectEvidence(
   enabled: readonly string[],
 ): Promise<readonly Evidence[]> {
   const staysWithin = (place: string) => (own.includes(place) ? [] : [`is in ${place}`]);
-  /** In a shared account. Without tags it may be a copy of this environment's. */
+  /** Another environment may share the account. What has no tags may be a copy of this one's. */
   const isOfAnother = ({ TagList = [] }: { readonly TagList?: Tag[] | undefined }) =>
     TagList.some(({ Key, Value }) => Key === 'environment' && Value !== name);
 

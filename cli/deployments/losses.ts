@@ -113,6 +113,6 @@ export function newAcknowledgements(base: Stack, change: Stack): readonly string
     );
 }
 
-/** Of the migration, which is one resource: `lib/database/schema-migration.ts`. */
+/** Reads metadata of the migration, which is one resource: `lib/database/schema-migration.ts`. */
 const metadataOf = ({ template }: Stack, name: string): Readonly<Record<string, string>> =>
   Object.assign({}, ...Object.values(template.Resources).map(({ Metadata }) => Metadata?.[name]));

@@ -201,7 +201,7 @@ function formatDetail({ Target, CausingEntity }: NonNullable<ResourceChange['Det
   return `${property}${values}${cause}${replaces}`;
 }
 
-/** For the approver: losses first, then every change. */
+/** The approver reads losses first, then every change. */
 function formatMarkdown({ stack, region, base, warnings, changes }: Plan, terminal: Terminal): string {
   const byEffect = effects.map((effect) => ({
     effect,

@@ -217,7 +217,7 @@ const pollInterval = 5_000;
 const updateMinutes = 40;
 /** Seconds. Lambda enables the consumers some time after the update. */
 const consumerTimeout = 5 * 60;
-/** Of an update that runs already, two of its own, and the consumers. The workflow's job and its credentials must last longer. */
+/** Covers an update already in progress, the move's own two, and the consumers. The workflow's job and credentials must last longer. */
 export const longestMoveMinutes = 3 * updateMinutes + consumerTimeout / 60;
 
 /**

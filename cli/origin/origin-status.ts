@@ -61,7 +61,7 @@ async function readStatus(target: Target, attempt: Tolerant) {
       name: logicalId,
       /** Visible to consumers. */
       waiting: counts ? count('') : null,
-      /** In flight, or delayed until the next attempt. */
+      /** Messages in flight, or delayed until the next attempt. */
       later: counts ? count('NotVisible') + count('Delayed') : null,
       /** Seconds. */
       oldest: oldest ?? null,
@@ -96,7 +96,7 @@ async function readStatus(target: Target, attempt: Tolerant) {
 }
 
 /**
- * In seconds. Only CloudWatch has it, with some minutes' delay.
+ * Seconds. Only CloudWatch has it, with some minutes' delay.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
  */
 async function ageOfOldest(client: CloudWatch, queueName: string): Promise<number | undefined> {

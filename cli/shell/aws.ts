@@ -151,7 +151,7 @@ function explain(error: SdkError, action: string, isTooLate: boolean): Error {
 
 const networkRemedy = 'Check the network, the proxy, the VPN, and AWS_ENDPOINT_URL.';
 
-/** By AWS error names, which differ between services, and Node.js error codes. */
+/** Remedies by AWS error name, which differs between services, or Node.js error code. */
 const remedies: readonly (readonly [RegExp, string])[] = [
   [/^(AccessDenied|UnauthorizedOperation)/, 'Sign in with a role that has ACTION.'],
   [

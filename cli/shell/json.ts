@@ -40,5 +40,5 @@ export function writeJson(file: string, content: object): void {
   }
 }
 
-/** Of Node.js's `ENOENT: no such file or directory, open '/file'`. */
+/** Takes the words out of Node.js's `ENOENT: no such file or directory, open '/file'`. */
 const reasonOf = (error: unknown) => (error as Error).message.replace(/^E[A-Z]+: /, '').replace(/, .*/, '');

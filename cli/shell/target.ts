@@ -56,7 +56,7 @@ export async function openTarget(
     /** @throws CommandFailed when the stack has no such output */
     output: (output: OutputName): string =>
       stack[output] ?? missing(`Stack ${stackId} in ${file} has no output ${output}.`),
-    /** For outputs that only some stacks have. */
+    /** Reads an output that only some stacks have. */
     optionalOutput: (output: OutputName): string | undefined => stack[output],
     /** The region's real endpoint and the SDK's usual credentials, or those of this machine. */
     clientSettings: (service: string) =>
@@ -85,7 +85,7 @@ export function readOutputs(file: string): Readonly<Record<string, Readonly<Reco
 }
 
 export interface Definition<Options> {
-  /** In the imperative, without a full stop. */
+  /** Starts with an imperative and has no full stop. */
   readonly summary: string;
   /** Text below the options of --help. @default - none */
   readonly help?: string;

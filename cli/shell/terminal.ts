@@ -88,7 +88,7 @@ export function columns(table: readonly (readonly string[])[]): readonly string[
   );
 }
 
-/** For a line or a cell of Markdown: names and values of AWS may contain any text. A terminal renders none, and shows it as it is. */
+/** Escapes a line or table cell of Markdown: names and values from AWS may contain any text. A terminal shows it unchanged. */
 export const escapeMarkdown = (text: string, { width }: Pick<Terminal, 'width'>): string =>
   width !== undefined
     ? text.replaceAll(/\s+/g, ' ')

@@ -48,7 +48,7 @@ export function requireDelivered({ outcome, reason, status }: Attempt): void {
   );
 }
 
-/** By status, or by reason if there is none. */
+/** Remedies by status, or by reason if there is none. */
 const remedies: readonly (readonly [RegExp, string])[] = [
   [/^401$/, 'It rejected the signature: check its clock, and its secret ("wallet webhook secret").'],
   [/^410$/, 'This disabled the webhook. Make the receiver return 2xx, then: wallet webhook enable.'],

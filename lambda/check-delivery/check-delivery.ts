@@ -21,7 +21,7 @@ interface ReceivedDelivery {
 
 export interface CheckPorts {
   readonly publishedAddresses: readonly string[];
-  /** Of the region before a promotion: as good as published. */
+  /** The former region's after a promotion: it counts as published. */
   readonly formerAddress: string;
   readonly secrets: WebhookSecrets;
   /** Milliseconds since 1970. */

@@ -38,7 +38,7 @@ const maxHosts = 200;
 const maxFailures = 64;
 
 interface HostState {
-  /** With what takes each out, the least recently used first. */
+  /** Each connection's function takes it out. The least recently used comes first. */
   readonly idle: Map<Connection, () => void>;
   /** When each address failed last, the earliest first: milliseconds since 1970. */
   readonly failures: Map<string, number>;
@@ -171,7 +171,7 @@ export function createConnections(settings: ConnectionSettings) {
     });
   }
 
-  /** To the address itself, so that the name is not resolved again (DNS rebinding). */
+  /** Connects to the address, so that the name is not resolved again (DNS rebinding). */
   function connect({ hostname, port, secure }: Host, address: string): Socket {
     const target = { host: settings.route?.(address) ?? address, port };
     const secured = () => ({

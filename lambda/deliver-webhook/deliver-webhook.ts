@@ -243,9 +243,7 @@ const countOf = {
   given_up: 'GivenUp',
 } as const;
 
-/**
- * In the database. The log has the attempt even if its row is missing; the receiver is not affected.
- */
+/** Records the attempt in the database. Without its row, the log still has it, and the receiver is not affected. */
 async function record(
   attempted: Attempted,
   step: NextStep,
@@ -322,7 +320,7 @@ async function announceDisabling(
   metrics.addMetric('Disabled', MetricUnit.Count, 1);
 }
 
-/** For 24 h after a rotation, both versions sign. */
+/** Both versions sign for 24 h after a rotation. */
 async function findSigningSecrets(
   webhookId: string,
   { secretVersion, rotatedAt }: StoredWebhook,

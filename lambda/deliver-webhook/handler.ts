@@ -25,7 +25,7 @@ export interface Dependencies {
   readonly metrics: Metrics;
 }
 
-/** With the dimension `environment`: alarms must not count another environment's in the same account. */
+/** The dimension `environment` keeps alarms from counting another environment's metrics in the same account. */
 export const createMetrics = (environment: string) =>
   new Metrics({
     namespace: metricNamespace,

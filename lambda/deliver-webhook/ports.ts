@@ -42,7 +42,7 @@ export interface Successor {
 /** An attempt in a series, as recorded. */
 export interface RecordedAttempt {
   readonly number: number;
-  /** Of the message that made it. */
+  /** Identifies the message that caused the attempt. */
   readonly copy?: string;
   /** None after a final outcome. */
   readonly successor?: Successor;
@@ -139,7 +139,7 @@ export interface DeliveryPorts {
   };
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
   readonly newToken: () => string;
   /** Milliseconds from the first attempt to each. */

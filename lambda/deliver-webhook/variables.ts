@@ -24,5 +24,5 @@ export const worstCase =
 /** The function's timeout in seconds. */
 export const timeoutSeconds = 90;
 
-/** Of its queues: seconds after which the messages of a killed function are received again. */
+/** Seconds after which its queues hand out the messages of a killed function again. */
 export const visibilitySeconds = 95;

@@ -17,5 +17,5 @@ export const worstCase = 3 * longestCall + 3 * timeouts.queue;
 /** The function's timeout in seconds. */
 export const timeoutSeconds = 56;
 
-/** Of its queue: seconds after which the messages of a killed function are received again. */
+/** Seconds after which its queue hands out the messages of a killed function again. */
 export const visibilitySeconds = 60;

@@ -98,7 +98,7 @@ async function applyOnce(
   }
 }
 
-/** In the client or in PostgreSQL. A retry would time out again. */
+/** Whether the client or PostgreSQL gave up waiting. A retry would time out again. */
 const hasTimedOut = ({ reason }: DatabaseUnavailable): boolean =>
   reason === 'timeout' || reason === 'sql_state_57014';
 
@@ -112,7 +112,7 @@ const createHistory = sql`
     applied_at timestamptz not null default now()
   )`;
 
-/** By default, PostgreSQL lets every role connect and create temporary tables. */
+/** PostgreSQL lets every role connect and create temporary tables unless told otherwise. */
 const closeToPublic = sql`
   do $migration$
   begin

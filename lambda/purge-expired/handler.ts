@@ -38,7 +38,7 @@ const deletion =
     values: [from, limit],
   });
 
-/** By name in the log. */
+/** Keyed by the names that the log uses. */
 const deletions = {
   webhookAttempts: deletion('webhook_attempts', 'webhook_attempt_id', 'attempted_at', '31 days'),
   webhookEvents: deletion('webhook_events', 'event_id, organization_id', 'accepted_at', '14 days'),

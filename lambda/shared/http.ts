@@ -13,7 +13,7 @@ import type { Log } from './log';
 /** Why a request is refused: a code of the operation's problems. */
 export interface Refusal<Code extends string> {
   readonly code: Code;
-  /** For the log. */
+  /** Goes into the log. */
   readonly cause?: string;
 }
 

@@ -16,7 +16,7 @@ export type QueueUnavailable = Unavailable<'queue_unavailable'>;
 interface QueueMessage {
   readonly body: string;
   /**
-   * In a fair queue, a message group with a backlog does not hold up the others.
+   * A message group with a backlog does not hold up the others of a fair queue.
    * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
    */
   readonly group: string;
@@ -140,7 +140,7 @@ export interface Consumer<Message> {
   readonly deadLetters: Queue;
   readonly log: Log;
   readonly logCodes: { readonly refused: string; readonly waits: string };
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
   /** The queue's: a message whose function was killed is received again after these seconds. */
   readonly visibilitySeconds: number;

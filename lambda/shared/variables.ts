@@ -18,5 +18,5 @@ export function readVariables<const Name extends string>(
 /** Sent once a day to functions in a VPC, so that Lambda does not reclaim their network interfaces. */
 export const keepActiveEvent = { keepActive: true } as const;
 
-/** Of every route's function: a JSON object with the headers of every response, such as `Deprecation`; often `{}`. */
+/** Every route's function gets them: a JSON object of the headers of every response, such as `Deprecation`; often `{}`. */
 export const routeVariables = ['RESPONSE_HEADERS'] as const;

@@ -23,7 +23,7 @@ export interface DashboardProps {
 
 /** The dashboard of one environment, at a separate address, served from the region. */
 export class Dashboard extends Construct {
-  /** Without a slash at the end. */
+  /** Has no slash at the end. */
   readonly url: string;
   readonly restApi: RestApi;
 

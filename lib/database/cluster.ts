@@ -46,7 +46,7 @@ export abstract class DatabaseCluster extends Construct {
   readonly subnetGroupName: string;
   /** Encrypts the storage, its backups, and the secrets of its users. */
   readonly key: Key;
-  /** For the modes to set their own properties. */
+  /** The modes set their own properties on it. */
   protected readonly cluster: rds.CfnDBCluster;
   /** The writer, if there are any, then the readers. */
   protected readonly instances: readonly rds.CfnDBInstance[];

@@ -264,7 +264,7 @@ export const schema = object({
   webhookOrigin: optional(object({ reserve: flag, adoptedReserve: optional(adoptedElasticIp) })),
   /** On every resource and stack, beside our own: for costs and owners. @default - none */
   tags: optional(tags),
-  /** For trials: deleting the stack deletes everything, the Elastic IP too. No access logs. @default false */
+  /** Suits trials: deleting the stack deletes everything, the Elastic IP too. No access logs. @default false */
   disposable: optional(flag),
   standby: optional(standby),
   /**
@@ -288,7 +288,7 @@ export const accessTokenLifetime = ({ accessTokenMinutes }: Environment): number
   accessTokenMinutes === undefined ? defaultLifetimeSeconds : accessTokenMinutes * 60;
 
 /**
- * Of the environment's own receiver: a quarter of the row's, so that what strangers send there leaves most functions to deletions.
+ * Limits the environment's own receiver to a quarter of the row's, so that strangers' requests leave most functions to deletions.
  * `preflight` wants both bursts.
  */
 export const checkThrottle = ({ throttle }: Environment): Environment['throttle'] => ({

@@ -33,8 +33,8 @@ export const bundling = {
 } as const satisfies BuildOptions;
 
 /**
- * For one kind of database access: `./connect` is `connect.data-api.ts` or `connect.direct.ts`. esbuild neither tree-shakes nor
- * merges dynamic imports, as in `connect.ts`.
+ * Bundles for one kind of database access: `./connect` is `connect.data-api.ts` or `connect.direct.ts`. esbuild neither
+ * tree-shakes nor merges dynamic imports, as in `connect.ts`.
  */
 export const bundlingFor = (access: DatabaseAccess) => ({
   ...bundling,

@@ -37,7 +37,7 @@ const policy = (...Statement: readonly Denial[]): PolicyDocument => ({ Version: 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /**
- * Of the services without regional endpoints that AWS lists for region denials:
+ * Some of the services without regional endpoints that AWS lists for region denials:
  * https://docs.aws.amazon.com/controltower/latest/userguide/primary-region-deny-policy.html
  *
  * Left out: what would carry data (CloudFront, Global Accelerator, ECR Public, Snow, multi-region access points of S3, chats),

@@ -24,7 +24,7 @@ import type { OperationsKey } from './operations-key';
 /** CloudWatch's settings. Unless set: one period, `>=` the threshold, missing data is not breaching. */
 export interface AlarmRow
   extends Pick<AlarmProps, 'threshold' | 'comparisonOperator' | 'datapointsToAlarm' | 'treatMissingData'> {
-  /** In lowercase with hyphens, such as `api-latency`; prefixed with the stack's name. */
+  /** Lowercase words joined by hyphens, such as `api-latency`. The stack's name precedes it. */
   readonly name: string;
   /** What has happened, as a sentence for the person on call. */
   readonly description: string;

@@ -8,7 +8,7 @@ import { keepActiveEvent } from '../../lambda/shared/variables';
 
 export interface BackupEventsProps {
   readonly vaultArn: string;
-  /** Of the restore testing plan. */
+  /** Identifies the restore testing plan. */
   readonly drillArn: string;
   /** Ignores `keepActiveEvent`. */
   readonly target: IFunction;

@@ -32,7 +32,7 @@ export type MonitoringProps = Watched & Pick<AlarmsProps, 'key'>;
 export class Monitoring extends Construct {
   /** Receives every alarm's changes to ALARM and OK. */
   readonly topic: Topic;
-  /** In the console of the stack's region. */
+  /** Opens the console of the stack's region. */
   readonly cloudWatchDashboardUrl: string;
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {

@@ -30,7 +30,7 @@ export class WebhookOrigin extends Construct {
   readonly reserve: (AdoptedElasticIp & { readonly isInUse: CfnCondition }) | undefined;
   /** The addresses that this stack sends from: the address, then the reserve. */
   readonly published: readonly string[];
-  /** Of the standby, or of the region before a promotion: receivers allow it, and this stack never sends from it. @default - none */
+  /** The standby's or, after a promotion, the former region's: receivers allow it; this stack never sends from it. @default - none */
   readonly standbyAddress: string | undefined;
   /** The addresses that receivers allow besides `address`. */
   readonly reserves: readonly string[];

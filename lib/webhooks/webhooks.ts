@@ -33,7 +33,7 @@ export class Webhooks extends Construct {
   readonly deliveries: WebhookQueue;
   /** Retries, and first attempts to webhooks that were slow or failed. A separate consumer, so that they do not delay others. */
   readonly retries: WebhookQueue;
-  /** Of the HMAC key that derives the webhooks' secrets. They are lost with it. */
+  /** Identifies the HMAC key that derives the webhooks' secrets. They are lost with it. */
   readonly secretsKeyArn: string;
   /** The private subnets, whose way out is the webhook origin. */
   readonly egress: FunctionNetwork;

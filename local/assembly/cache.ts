@@ -18,7 +18,7 @@ export const sources = [
   'node_modules/.package-lock.json',
 ] as const;
 
-/** In an assembly: the digest of its sources. */
+/** The file of an assembly that holds the digest of its sources. */
 export const digestFile = (directory: string): string => join(directory, 'sources.sha256');
 
 interface AssemblyCacheOptions {

@@ -59,7 +59,7 @@ export function createResolver(context: TemplateContext): TemplateResolver {
     return refuse(path, `the parameter ${name} is not a string with a default`);
   }
 
-  /** By name; `items` are the argument's, unresolved. */
+  /** Keyed by name; `items` are the argument's, unresolved. */
   const intrinsics: Readonly<Record<string, (items: readonly unknown[], path: string) => unknown>> = {
     Ref: ([name], path) => ref(String(name), path),
     'Fn::GetAtt': ([id, name], path) =>

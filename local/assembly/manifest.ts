@@ -34,7 +34,7 @@ export interface Template {
 export interface Stack {
   /** As in `cdk deploy --outputs-file`: `WalletEu`. */
   readonly name: string;
-  /** From its tag: `eu`. @default - the stack's name */
+  /** The stack's tag `environment`, such as `eu`. @default - the stack's name */
   readonly environment: string;
   /** As the dashboard shows it. */
   readonly title: string;
@@ -90,7 +90,7 @@ export const servingStacks = (stacks: readonly Stack[]): readonly Stack[] =>
     Object.values(template.Resources ?? {}).some(({ Type }) => Type === 'AWS::ApiGateway::RestApi'),
   );
 
-/** From the dashboard's facts: JSON, in which the template inserts what only a deployment knows. */
+/** Reads the dashboard's facts: JSON, in which the template inserts what only a deployment knows. */
 function titleIn({ Resources = {} }: Partial<Template>): string {
   const [facts = '{}'] = Object.values(Resources).flatMap(
     ({ Properties }) => Properties?.Environment?.Variables?.FACTS ?? [],

@@ -16,12 +16,12 @@ export class AwsError extends Error {
 }
 
 interface AwsRequest {
-  /** In AWS JSON, the operation's name, such as `Sign`; in REST, the path. */
+  /** The operation's name, such as `Sign`, in AWS JSON; the path in REST. */
   readonly operation: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The parsed JSON body; undefined if empty. */
   readonly input: unknown;
-  /** From the request's signature. */
+  /** The access key that signed the request. */
   readonly accessKeyId: string;
 }
 

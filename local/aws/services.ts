@@ -18,7 +18,7 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
   const clusters = new Map<string, Pick<DatabaseTarget, 'host' | 'port' | 'database'>>();
   /** Addresses for clients that sign in with IAM tokens, by environment, as libpq's URLs. */
   const databases = new Map<string, string>();
-  /** By ARN. */
+  /** Keyed by ARN. */
   const functions = new Map<string, StackFunction>();
   const findFunction = (nameOrArn: string) =>
     functions.get(nameOrArn) ?? [...functions.values()].find(({ name }) => name === nameOrArn);
@@ -48,7 +48,7 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
   cleanup.add(queues.stop);
   const { url } = server;
   return {
-    /** By their names in `endpoints.json`. */
+    /** Keyed by the names in `endpoints.json`. */
     endpoints: { 'rds-data': url, sqs: queues.url, kms: url, secretsmanager: url, lambda: url },
     /** Variables added to every function locally. */
     variables: {
@@ -71,7 +71,7 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
         functions.set(added.arn, added);
         return () => functions.delete(added.arn);
       },
-      /** By name or ARN. @throws Error if it does not exist */
+      /** Finds a function by name or ARN. @throws Error if it does not exist */
       find(nameOrArn: string): StackFunction {
         const found = findFunction(nameOrArn);
         if (!found) throw new Error(`Function ${nameOrArn} does not exist.`);

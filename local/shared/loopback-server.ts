@@ -17,7 +17,7 @@ export interface LoopbackResponse {
 }
 
 export interface LoopbackServer {
-  /** Without a trailing slash. */
+  /** Has no trailing slash. */
   readonly url: string;
   /** Running requests get a second to complete. Idempotent. */
   close(): Promise<void>;

@@ -9,7 +9,7 @@ export type EnvironmentFolder = ReturnType<StateFolder['environment']>;
 export function stateFolder(directory: string) {
   return {
     directory,
-    /** In the shape of `cdk deploy --outputs-file`; exists only while the environments run. */
+    /** Has the format of `cdk deploy --outputs-file`; exists only while the environments run. */
     outputsFile: join(directory, 'outputs.json'),
     /** Endpoints of the local services for AWS SDKs, and of `./wallet local receive`; exists only while the environments run. */
     endpointsFile: join(directory, 'endpoints.json'),

@@ -6,7 +6,7 @@ import { type Check, existing, failed, planned, warning } from './check';
 
 const clusterType = 'AWS::RDS::DBCluster';
 
-/** From the assembly, not the deployed stack. */
+/** The assembly's cluster, not the deployed stack's. */
 const plannedCluster = (stack: AssembledStack) => planned(stack, clusterType)[0] ?? {};
 
 export const databaseChecks: readonly Check[] = [

@@ -116,7 +116,7 @@ const hasOnly =
     isObject(value) &&
     Object.keys(value).every((name) => names.split(' ').includes(name)) &&
     required.split(' ').every((name) => name === '' || name in value);
-/** For a global database: each member is in a separate stack, whose region is checked, as is the primary's ARN. */
+/** Allows a global database: each member is in its own stack, whose region is checked, as is the primary's ARN. */
 const hasSeveralRegions: Accepts = (_, { boundary }) => boundary.residencyRegions.length > 1;
 
 /** API Gateway's default, an edge-optimized endpoint, routes requests through CloudFront, worldwide. */
@@ -127,7 +127,7 @@ const regionalEndpoint: Readonly<Record<string, Accepts>> = {
   'EndpointConfiguration.IpAddressType': isOneOf(absent, 'ipv4'),
 };
 
-/** By type and property path; `*` is each item of a list. */
+/** Conditions keyed by type and property path; `*` stands for each item of a list. */
 const allowed: Readonly<Record<string, Readonly<Record<string, Accepts>>>> = {
   'AWS::ApiGateway::DomainName': regionalEndpoint,
   // `HTTP` and `HTTP_PROXY` send requests anywhere.

@@ -65,7 +65,7 @@ export function readApi(resources: DeployedResources, apiLogicalId: string) {
               },
       };
     }),
-    /** By response type, such as `ACCESS_DENIED`. */
+    /** Keyed by response type, such as `ACCESS_DENIED`. */
     gatewayResponses: new Map(
       ofType('GatewayResponse').map(
         (each) => [String(each.properties.ResponseType), readResponse(each, each.properties)] as const,
@@ -89,7 +89,7 @@ function readAuthorizer(resource: DeployedResource) {
   };
 }
 
-/** Of the template language, only the variables of the request's `Context`. */
+/** Matches templates that use nothing of the language but the variables of the request's `Context`. */
 const supportedTemplate =
   /^(?!.*(\$(?!context\.((extendedR|r)equestId|authorizer\.\w+|error\.messageString)\b)|#\w))/s;
 

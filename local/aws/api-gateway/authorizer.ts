@@ -21,7 +21,7 @@ const unauthorized = () => new Fault('UNAUTHORIZED', 401, 'Unauthorized');
  * @returns a function that throws a Fault if the method may not be invoked
  */
 export function createAuthorize(findFunction: FindFunction, clock: () => number) {
-  /** By a hash, so that tokens are not stored. */
+  /** Keyed by a hash, so that tokens are not stored. */
   const cache = new Map<string, { readonly decision: Decision; readonly expires: number }>();
 
   return async (request: GatewayRequest, authorizer: Authorizer): Promise<void> => {

@@ -17,9 +17,9 @@ export async function openApis(
   portOf: (stageName: string) => number,
   cleanup: Cleanup,
 ) {
-  /** By the logical id of the API. */
+  /** Keyed by the API's logical id. */
   const gateways = new Map<string, Gateway>();
-  /** By the name of the API's stage. */
+  /** Keyed by the name of the API's stage. */
   const urls: Record<string, string> = {};
   const replacements: (readonly [deployed: string, local: string])[] = [];
   const ofType = (type: string) =>

@@ -14,7 +14,7 @@ export interface StackContext {
   readonly folder: EnvironmentFolder;
   readonly permissions: Permissions;
   readonly services: Services;
-  /** Of this stack only. */
+  /** Serves this stack only. */
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
   readonly logs: Logs;

@@ -51,7 +51,7 @@ export const decideAccess: Decide = (request, { ofRoles, ofResources }) => {
   return because(`because no ${kind}-based policy allows the ${action} action`);
 };
 
-/** For services beside the stacks, on this machine. */
+/** Services beside the stacks, on this machine, sign with it. */
 const administrator: AccessKey = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 export type Permissions = ReturnType<typeof createPermissions>;

@@ -26,7 +26,7 @@ export interface AccessRequest {
   readonly action: string;
   /** ARN. */
   readonly resource: string;
-  /** By condition key, in lowercase. */
+  /** Keyed by condition key, in lowercase. */
   readonly context: Readonly<Record<string, string>>;
 }
 

@@ -39,7 +39,7 @@ export type Kms = ReturnType<typeof createKms>;
 
 /** A minimal KMS: GetPublicKey, Sign (ECDSA_SHA_256) and GenerateMac (HMAC_SHA_256), by key ARN or id. */
 export function createKms(authorize: Authorize = allowEverything) {
-  /** By ARN. One whose primary is not on this machine is made for its first use. */
+  /** Keyed by ARN. A key whose primary is not on this machine is made when first used. */
   const keys = new Map<string, (keyUsage: string) => StoredKey>();
 
   /** @throws AwsError if the key does not exist, or does not allow the caller or the operation */

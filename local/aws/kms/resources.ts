@@ -29,8 +29,8 @@ function createKey({ logicalId, properties }: ResourceRequest, context: Context)
 }
 
 /**
- * With the id of the primary's ARN, and the material of the primary that the environment had under the same logical id: the
- * primary on this machine has another id than the recorded one.
+ * Creates a replica with the id of the primary's ARN, and the material of the primary that the environment had under the
+ * same logical id: on this machine the primary's id is not the recorded one.
  */
 function createReplica({ logicalId, properties }: ResourceRequest, context: Context): LocalResource {
   const { stack, folder, permissions, services, cleanup } = context;

@@ -22,7 +22,7 @@ interface Caller {
 export interface DataApiOptions {
   /**
    * Finds a request's database: `undefined` for an unknown cluster ARN, `'unknown-secret'` for an unknown secret ARN.
-   * Without `database`, the cluster's default database.
+   * The cluster's default database is used if `database` is absent.
    */
   readonly resolve: (
     request: Caller & { readonly database?: string },

@@ -113,7 +113,7 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
   };
 }
 
-/** In a connection's first message: https://www.postgresql.org/docs/17/protocol-message-formats.html */
+/** A connection's first message may be this code: https://www.postgresql.org/docs/17/protocol-message-formats.html */
 const sslRequest = 80877103;
 
 /** Bytes: PostgreSQL's PG_MAX_AUTH_TOKEN_LENGTH. */

@@ -17,7 +17,7 @@ interface Context {
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
   readonly services: {
-    /** By ARN. */
+    /** Keyed by ARN. */
     readonly clusters: Map<string, Pick<DatabaseTarget, 'host' | 'port' | 'database'>>;
     readonly databases: Map<string, string>;
   };

@@ -44,7 +44,7 @@ export function createSecretsManager(authorize: Authorize = allowEverything) {
         requireAllowed(authorizeRead(accessKeyId, found.arn));
         return { ARN: found.arn, Name: found.name, SecretString: found.value };
       },
-      /** For services beside the stacks, which sign in to the database as roles of their own. */
+      /** Services beside the stacks use it: they sign in to the database as roles of their own. */
       CreateSecret(input, accessKeyId) {
         const [name, value] = [requiredText(input, 'Name'), requiredText(input, 'SecretString')];
         const prefix = `arn:aws:secretsmanager:local:${LOCAL_ACCOUNT_ID}:secret:${name}-`;
