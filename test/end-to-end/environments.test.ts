@@ -1,6 +1,7 @@
 import { newId } from '../../domain/ids';
 import { deprecationHeaders } from '../../lib/api/gateway-responses';
 import { environments } from '../../lib/environments';
+import { checkRequests } from '../runs/fuzz/check-requests';
 import {
   type Answer,
   deletion,
@@ -98,6 +99,15 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation }) => 
     expect((await sendPatiently(urlOf(name), ours)).status).toBe(200);
   });
 });
+
+it.each(oneOfEachAccess)(
+  'generated requests to $name: no 5xx, 200 exactly for valid deletions, every response as documented',
+  async (environment) => {
+    // Thousands more: `npm run fuzz`.
+    const statuses = await checkRequests(local, environment, 100);
+    expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '401', '403', '404']));
+  },
+);
 
 it.each(oneOfEachAccess)('two runs of smoke in $name at once both pass', async ({ name }) => {
   const passed = await Promise.all([1, 2].map(() => local.walletJson<Json>(name, 'smoke')));

@@ -11,19 +11,20 @@ import type { Organization } from '../../support/organization';
 import { openLocalDatabase } from '../../support/postgres';
 import { oneOfEachAccess } from '../../support/rows';
 import { startEnvironments } from '../environments';
-import { formatTable, longRun } from '../long-run';
+import { formatTable, type Harness, longRun } from '../long-run';
 import { Checks } from './checks';
 import { type Deletions, openDeletions, type Query } from './deletions';
+import { type Events, openEvents } from './events';
 import { type Fault, faults, startKillable } from './faults';
 
-/** Deletions a second, in each environment. */
+/** Deletions and events a second, in each environment. */
 const rate = 3;
 /** Seconds after a fault in which deletions must work again. */
-const recoversWithin = 10;
+const deletionsWithin = 10;
 
 const command = new Command('npm run endurance --')
   .description(
-    'Sends deletions to local environments, half of the time with injected faults, and checks every response, group and user action. Deliveries with faults: npm run simulate.',
+    'Sends deletions and events to local environments, half of the time with injected faults, and checks every response, group, user action and delivery.',
   )
   .addOption(duration('--duration <duration>', 'length of the run', { usual: '10m', most: '6h' }));
 
@@ -31,16 +32,18 @@ void longRun<{ duration: number }>(command, async ({ duration: seconds }, harnes
   const { signal, cleanup, progress } = harness;
   const local = await startEnvironments(harness, { runtime: startKillable });
   const checks = new Checks();
-  const all: Deletions[] = [];
-  for (const environment of oneOfEachAccess) all.push(await openIn(environment, seconds, local));
-  const each = <T>(work: (deletions: Deletions) => T) => Promise.all(all.map(work));
+  const targets: Target[] = [];
+  for (const environment of oneOfEachAccess)
+    targets.push(await openTarget(environment, seconds, local, { ...harness, checks }));
+  const eachTarget = <T>(work: (target: Target) => T) => Promise.all(targets.map(work));
 
   progress('Warming up');
-  await each((deletions) => deletions.disturb());
+  await eachTarget(({ deletions }) => deletions.disturb());
   // Functions start.
-  await each((deletions) => recover(deletions, 60, signal));
+  await eachTarget((target) => recover(target, 60, signal));
   const sending: Promise<unknown>[] = [];
-  const timer = setInterval(() => sending.push(each((deletions) => deletions.sendNext())), 1_000 / rate);
+  const send = ({ deletions, events }: Target) => Promise.all([deletions.sendNext(), events.send()]);
+  const timer = setInterval(() => sending.push(eachTarget(send)), 1_000 / rate);
   cleanup.add(() => clearInterval(timer));
 
   progress('Without faults');
@@ -51,14 +54,17 @@ void longRun<{ duration: number }>(command, async ({ duration: seconds }, harnes
   const first = Math.floor(Math.random() * faults.length);
   for (const deadline = Date.now() + seconds * 500; Date.now() < deadline; ) {
     const fault = faults[(first + rows.length) % faults.length] as Fault;
-    await each((deletions) => deletions.disturb());
+    await eachTarget(({ deletions }) => deletions.disturb());
     const lasted = 1 + Math.random() * 7;
     const end = fault.begin(local.postgres);
     await sleep(lasted * 1_000, undefined, { signal }).finally(end);
-    const recoveries = await each((deletions) => recover(deletions, recoversWithin, signal));
-    const recovery = Math.max(...recoveries);
-    const row = { fault: fault.name, seconds: lasted.toFixed(1), recovery };
-    checks.hold('deletions recover in time', recovery <= recoversWithin, JSON.stringify(row));
+    const recoveries = await eachTarget((target) => recover(target, fault.deliveriesWithin, signal));
+    const [deletions, deliveries] = (['deletions', 'deliveries'] as const).map((what) =>
+      Math.max(...recoveries.map((each) => each[what])),
+    ) as [number, number];
+    const row = { fault: fault.name, seconds: lasted.toFixed(1), deletions, deliveries };
+    checks.hold('deletions recover in time', deletions <= deletionsWithin, JSON.stringify(row));
+    checks.hold('deliveries recover in time', deliveries <= fault.deliveriesWithin, JSON.stringify(row));
     rows.push(row);
     progress(Object.values(row).join(', '));
   }
@@ -67,7 +73,9 @@ void longRun<{ duration: number }>(command, async ({ duration: seconds }, harnes
   clearInterval(timer);
   await Promise.all(sending);
 
-  await each((deletions) => deletions.check(checks));
+  progress('Waiting until every event has arrived');
+  await eachTarget(({ events }) => events.drain());
+  await eachTarget(({ deletions }) => deletions.check(checks));
   const failed = checks.violations.length > 0;
   if (failed) {
     const logs = await mkdtemp(join(tmpdir(), 'wallet-endurance-logs-'));
@@ -77,7 +85,18 @@ void longRun<{ duration: number }>(command, async ({ duration: seconds }, harnes
   return { report: `${formatTable(rows)}\n\n${checks.format()}`, failed };
 });
 
-async function openIn({ name, tokenIssuer }: Environment, seconds: number, local: LocalEnvironment) {
+/** An environment's traffic. */
+interface Target {
+  readonly deletions: Deletions;
+  readonly events: Events;
+}
+
+async function openTarget(
+  { name, tokenIssuer }: Environment,
+  seconds: number,
+  local: LocalEnvironment,
+  context: Harness & { readonly checks: Checks },
+): Promise<Target> {
   const query: Query = async (text, values) => {
     const { client, close } = await openLocalDatabase(local.stateDirectory, name);
     const { rows } = await client.query(text, [...values]).finally(close);
@@ -87,13 +106,26 @@ async function openIn({ name, tokenIssuer }: Environment, seconds: number, local
   const tokens = await openTokenMaker(local, name, tokenIssuer);
   const url = local.outputs(name).ApiBaseUrl ?? '';
   // More than enough: recoveries use some, too.
-  return openDeletions(url, organization, tokens, query, rate * (2 * seconds + 300));
+  const count = rate * (2 * seconds + 300);
+  return {
+    deletions: await openDeletions(url, organization, tokens, query, count),
+    events: await openEvents(local, name, organization.organizationId, context),
+  };
 }
 
-/** Waits until deletions succeed, at most twice as long as they may take. @returns the seconds that it took */
-async function recover(deletions: Deletions, within: number, signal: AbortSignal): Promise<number> {
+/** Waits until a target deletes and delivers, at most twice as long as they may take. @returns the seconds that each took */
+async function recover({ deletions, events }: Target, deliveriesWithin: number, signal: AbortSignal) {
   const began = Date.now();
   const took = () => (Date.now() - began) / 1_000;
-  while (!(await deletions.succeeds()) && took() < 2 * within) await sleep(100, undefined, { signal });
-  return took();
+  const recovery = async (isDone: () => boolean | Promise<boolean>) => {
+    while (!(await isDone()) && took() < 2 * Math.max(deletionsWithin, deliveriesWithin))
+      await sleep(100, undefined, { signal });
+    return took();
+  };
+  const eventId = await events.send();
+  const [deletionsTook, deliveriesTook] = await Promise.all([
+    recovery(() => deletions.succeeds()),
+    recovery(() => events.hasArrived(eventId)),
+  ]);
+  return { deletions: deletionsTook, deliveries: deliveriesTook };
 }

@@ -2,9 +2,12 @@ import { type Instance, type Runtime, startProcess } from '../../../local/aws/la
 import type { Postgres } from '../../../local/postgres/postgres';
 import { childrenOf } from '../../support/local-command';
 import { killServer } from '../../support/postgres';
+import { visibilityTimeout } from './events';
 
 export interface Fault {
   readonly name: string;
+  /** Seconds after its end in which deliveries must work again. */
+  readonly deliveriesWithin: number;
   /** In all environments. @returns what ends it */
   begin(databases: readonly Postgres[]): () => unknown;
 }
@@ -12,6 +15,7 @@ export interface Fault {
 export const faults: readonly Fault[] = [
   {
     name: 'database-killed',
+    deliveriesWithin: 20,
     begin(databases) {
       for (const { pid } of databases) killServer(pid);
       return () => Promise.all(databases.map((postgres) => postgres.restart()));
@@ -20,6 +24,7 @@ export const faults: readonly Fault[] = [
   {
     // All of its processes, as on a machine that stalls.
     name: 'database-frozen',
+    deliveriesWithin: 20,
     begin(databases) {
       const all = databases.flatMap(({ pid }) => [pid, ...childrenOf(pid)]);
       signalAll(all, 'SIGSTOP');
@@ -29,6 +34,8 @@ export const faults: readonly Fault[] = [
   {
     // Half of the functions' processes, idle or busy, again and again.
     name: 'functions-killed',
+    // A killed reader's messages are visible again after the timeout, which may happen twice.
+    deliveriesWithin: 20 + 2 * visibilityTimeout,
     begin() {
       const timer = setInterval(() => {
         for (const instance of instances) if (Math.random() < 0.5) instance.kill();
