@@ -46,7 +46,7 @@ export type AttemptReason =
   | 'server_error'
   // No request: its webhook was paused for the rest of the schedule.
   | 'paused'
-  // No response in time. `slow`: ended in the first lane, and made again with all of its time.
+  // No response in time. `slow`: ended early, and made again from the retry queue with all of its time.
   | 'slow'
   | 'timeout'
   | 'connect_timeout'

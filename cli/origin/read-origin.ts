@@ -154,7 +154,7 @@ async function readGateway({ ec2 }: OriginClients, resources: readonly StackReso
   };
 }
 
-/** The functions that read the stack's queues: one function reads those of both lanes. */
+/** The functions that read the stack's queues: one function reads the delivery queue and the retry queue. */
 const readConsumers = ({ lambda }: OriginClients, resources: readonly StackResource[]) =>
   Promise.all(
     resources

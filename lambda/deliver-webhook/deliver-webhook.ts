@@ -22,12 +22,12 @@ import {
 } from './retry-schedule';
 
 /**
- * Deliveries use the first lane while their webhook is healthy, and the second after a slow or failed attempt: a batch
- * takes as long as its slowest receiver, which must not delay the others. An attempt in the first lane ends after
- * `slowAfter`. It is made again in the second with all of `responseTimeout`, and not before a receiver that keeps to that
- * time has finished the first.
+ * Deliveries use the delivery queue while their webhook is healthy, and the retry queue after a slow or failed attempt: a
+ * batch takes as long as its slowest receiver, which must not delay the others. An attempt from the delivery queue ends
+ * after `slowAfter`. It is made again from the retry queue with all of `responseTimeout`, once a receiver that keeps to
+ * that time has finished the first request.
  */
-export type Lane = 'first' | 'second';
+export type QueueName = 'delivery' | 'retry';
 
 /** Another copy has recorded the request that this one made: it judges that once it is received again. */
 type AttemptTaken = Unavailable<'attempt_taken'> & {
@@ -35,7 +35,7 @@ type AttemptTaken = Unavailable<'attempt_taken'> & {
   readonly isExpected: true;
 };
 
-/** What becomes of a delivery's message. `requeue`: the delivery replaces it, in the second lane. */
+/** What becomes of a delivery's message. `requeue`: the delivery replaces it, in the retry queue. */
 type Settled =
   | { readonly kind: 'done' }
   | { readonly kind: 'requeue'; readonly delivery: Delivery; readonly delayMs: number };
@@ -72,24 +72,25 @@ const done: Settled = { kind: 'done' };
  */
 export async function deliverWebhook(
   delivery: Delivery,
-  { lane, again }: { readonly lane: Lane; readonly again: boolean },
+  { queue, again }: { readonly queue: QueueName; readonly again: boolean },
   ports: DeliveryPorts,
 ): Promise<Result<Settled, DatabaseUnavailable | SecretUnavailable | QueueUnavailable | AttemptTaken>> {
   const { webhookId, notBefore = 0 } = delivery;
   const early = notBefore - ports.now();
   if (early > 0) return ok({ kind: 'requeue', delivery, delayMs: early });
-  const found = await ports.webhooks.find({ ...delivery, mayTry: lane === 'second' });
+  const found = await ports.webhooks.find({ ...delivery, mayTry: queue === 'retry' });
   if (!found.ok) return found;
   const { webhook, last, isTrial = false } = found.value;
   if (!webhook?.enabled) return stop(delivery, { again, webhook }, ports);
   const judged = judge(delivery, last, ports);
   if (judged) return ok(judged);
   const { pause } = webhook;
-  if (lane === 'first' && (webhook.unhealthy || pause)) return ok({ kind: 'requeue', delivery, delayMs: 0 });
+  if (queue === 'delivery' && (webhook.unhealthy || pause))
+    return ok({ kind: 'requeue', delivery, delayMs: 0 });
   if (pause && !isTrial) return wait(delivery, pause, ports);
   const secrets = await findSigningSecrets(webhookId, webhook, ports);
   if (!secrets.ok) return secrets;
-  return settle(await post({ delivery, webhook, isTrial, secrets: secrets.value }, lane, ports), ports);
+  return settle(await post({ delivery, webhook, isTrial, secrets: secrets.value }, queue, ports), ports);
 }
 
 /** Its function may have been killed before it announced the disabling: a message that comes back announces it again. */
@@ -165,7 +166,7 @@ const follow = (delivery: Delivery, successor: Successor, newToken: () => string
 
 const withoutPause = ({ paused: _, ...delivery }: Delivery) => delivery;
 
-async function post(due: Due, lane: Lane, { receivers, now }: DeliveryPorts): Promise<Attempted> {
+async function post(due: Due, queue: QueueName, { receivers, now }: DeliveryPorts): Promise<Attempted> {
   const { delivery, webhook, secrets } = due;
   const attemptedAt = now();
   const result = await receivers.post({
@@ -173,7 +174,7 @@ async function post(due: Due, lane: Lane, { receivers, now }: DeliveryPorts): Pr
     url: webhook.url,
     headers: createHeaders(delivery, attemptedAt, secrets),
     body: delivery.body,
-    ...(lane === 'first' && { limit: slowAfter }),
+    ...(queue === 'delivery' && { limit: slowAfter }),
   });
   return { ...due, attemptedAt, endedAt: now(), result };
 }

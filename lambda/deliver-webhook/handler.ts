@@ -10,7 +10,7 @@ import { createLog, logCodes } from '../shared/log';
 import { consume, createQueues, maxDelaySeconds, type Queue } from '../shared/queue';
 import { readVariables } from '../shared/variables';
 import { createWebhookSecrets } from '../shared/webhook-secrets';
-import { deliverWebhook, type Lane } from './deliver-webhook';
+import { deliverWebhook, type QueueName } from './deliver-webhook';
 import type { DeliveryPorts } from './ports';
 import { createReceivers } from './receivers';
 import { variables, visibilitySeconds } from './variables';
@@ -18,9 +18,8 @@ import { createWebhooks } from './webhooks-table';
 
 export interface Dependencies {
   readonly ports: DeliveryPorts;
-  readonly lanes: Readonly<Record<Lane, Queue>>;
-  /** The queue that feeds the second lane. */
-  readonly secondLaneUrl: string;
+  readonly queues: Readonly<Record<QueueName, Queue>>;
+  readonly retryQueueUrl: string;
   readonly deadLetters: Queue;
   readonly metrics: Metrics;
 }
@@ -50,8 +49,8 @@ export function createDependencies(): Dependencies {
       newToken,
       schedule: retrySchedule,
     },
-    lanes: { first: queue(names.DELIVERY_QUEUE_URL), second: queue(names.RETRY_QUEUE_URL) },
-    secondLaneUrl: names.RETRY_QUEUE_URL,
+    queues: { delivery: queue(names.DELIVERY_QUEUE_URL), retry: queue(names.RETRY_QUEUE_URL) },
+    retryQueueUrl: names.RETRY_QUEUE_URL,
     deadLetters: queue(names.DELIVERY_DEAD_LETTER_QUEUE_URL),
     metrics,
   };
@@ -59,22 +58,22 @@ export function createDependencies(): Dependencies {
 
 /** Attempts the deliveries of a batch concurrently. */
 export const createHandler =
-  ({ ports, lanes, secondLaneUrl, deadLetters, metrics }: Dependencies) =>
+  ({ ports, queues, retryQueueUrl, deadLetters, metrics }: Dependencies) =>
   async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
     const response = await consume(Records, {
       parse: parseDelivery,
       async handle(delivery, record) {
         const again = Number(record.attributes.ApproximateReceiveCount) > 1;
-        const outcome = await deliverWebhook(delivery, { lane: laneOf(record), again }, ports);
+        const outcome = await deliverWebhook(delivery, { queue: queueName(record), again }, ports);
         if (!outcome.ok || outcome.value.kind === 'done') return outcome;
         // A delayed copy: hidden messages count against the queue's limit of 120,000 in flight.
         const { delivery: next, delayMs } = outcome.value;
         const delaySeconds = Math.min(delayMs / 1_000, maxDelaySeconds);
         const copy = { body: writeDelivery(next), group: next.webhookId, delaySeconds };
-        const sent = await lanes.second.send([copy]);
+        const sent = await queues.retry.send([copy]);
         return sent.ok ? sent : { ...sent, error: { ...sent.error, retryInSeconds: delaySeconds } };
       },
-      queueOf: (record) => lanes[laneOf(record)],
+      queueOf: (record) => queues[queueName(record)],
       deadLetters,
       log: ports.log,
       logCodes: { refused: logCodes.webhookDeliveryRefused, waits: logCodes.webhookDeliveryWaits },
@@ -85,8 +84,8 @@ export const createHandler =
     return response;
 
     /** The name of a queue is the last part of its ARN and of its URL. */
-    function laneOf({ eventSourceARN }: SQSRecord): Lane {
-      return eventSourceARN.split(':').at(-1) === secondLaneUrl.split('/').at(-1) ? 'second' : 'first';
+    function queueName({ eventSourceARN }: SQSRecord): QueueName {
+      return eventSourceARN.split(':').at(-1) === retryQueueUrl.split('/').at(-1) ? 'retry' : 'delivery';
     }
   };
 

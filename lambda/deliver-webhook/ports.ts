@@ -14,7 +14,7 @@ export interface StoredWebhook {
   readonly enabled: boolean;
   /** Why and when it was disabled; only if it is. */
   readonly disabling?: Disabling;
-  /** Its last attempts were slow or failed: its deliveries take the second lane. */
+  /** Its last attempts were slow or failed: its deliveries take the retry queue. */
   readonly unhealthy: boolean;
   readonly secretVersion: number;
   /** When that version replaced the previous one: milliseconds since 1970. */

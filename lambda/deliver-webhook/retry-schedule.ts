@@ -25,7 +25,7 @@ export type NextStep =
 /** Milliseconds that a receiver has for its response. */
 export const responseTimeout = timeouts.response;
 
-/** Milliseconds after which an attempt is slow. The first lane ends it then. */
+/** Milliseconds after which an attempt is slow. The function ends it then, if it came from the delivery queue. */
 export const slowAfter = 2_000;
 
 /**
@@ -119,7 +119,7 @@ export function postpone(
   return { attempt: reached + 1, paused: position - (schedule[reached] ?? 0), notBefore };
 }
 
-/** Whether the first lane ended the attempt. Only its change of lanes counts: it uses up no attempt of the schedule. */
+/** Whether the attempt was ended to repeat it from the retry queue: it uses up no attempt of the schedule. */
 export const isSlow = (result: AttemptResult): boolean => !result.answered && result.reason === 'slow';
 
 /** The reason for the outcome, for the log and the attempt's row. */

@@ -1,7 +1,7 @@
 import { longestCall, timeouts } from '../shared/timeouts';
 
 /**
- * URLs of the queues: one for each lane, the dead-letter queue for invalid messages, and the events queue.
+ * URLs of the delivery queue, the retry queue, the dead-letter queue for invalid messages, and the events queue.
  * `WEBHOOK_SECRETS_KEY_ID`: the ARN of the KMS key that derives secrets. `ENVIRONMENT`: its name, a dimension of the metrics.
  * `Database.grantAccess` adds the database's variables.
  */

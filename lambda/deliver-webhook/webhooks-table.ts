@@ -119,7 +119,7 @@ const breaker = { failures: 5, seconds: 30 };
  * later one was delivered.
  *
  * A webhook is marked unhealthy at most once a second, and healthy by a successful attempt 30 s after the last mark, so that
- * an occasionally slow one stays in its lane. Any response ends a pause of the circuit breaker; a trial without one doubles
+ * an occasionally slow one stays in its queue. Any response ends a pause of the circuit breaker; a trial without one doubles
  * it, but not while the environment's own probe gets none either: then the fault may be ours. Skips webhooks that another
  * batch is writing, to avoid waiting for it: so the count of failures may be late, and is never early.
  */

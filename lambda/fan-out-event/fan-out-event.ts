@@ -22,7 +22,7 @@ export interface AcceptedEvent {
 /** A webhook that gets an event. */
 export interface Subscriber {
   readonly webhookId: string;
-  /** Its last attempts were slow or failed, or it is paused: its deliveries take the second lane. */
+  /** Its last attempts were slow or failed, or it is paused: its deliveries take the retry queue. */
   readonly unhealthy: boolean;
 }
 
@@ -46,8 +46,8 @@ export type StoredEvent = Pick<Delivery, 'acceptedAt' | 'body'> & Pick<Subscribe
 
 export interface FanOutPorts {
   readonly subscriptions: Subscriptions;
-  /** Delivery queues: `first` for healthy webhooks, `second` for the others. */
-  readonly lanes: Readonly<Record<'first' | 'second', Queue>>;
+  /** Those of healthy webhooks take the delivery queue, all others the retry queue. */
+  readonly queues: Readonly<Record<'delivery' | 'retry', Queue>>;
   readonly newToken: () => string;
 }
 
@@ -111,18 +111,17 @@ export async function redeliverEvent(
 async function sendDeliveries(
   event: Pick<Delivery, 'eventId' | 'acceptedAt' | 'body' | 'series'>,
   subscribers: readonly Subscriber[],
-  { lanes, newToken }: FanOutPorts,
+  { queues, newToken }: FanOutPorts,
 ): Promise<Result<number, QueueUnavailable>> {
-  const sending = (['first', 'second'] as const).map((lane) => {
+  const sending = (['delivery', 'retry'] as const).map((queue) => {
     const messages = subscribers
-      .filter(({ unhealthy }) => unhealthy === (lane === 'second'))
+      .filter(({ unhealthy }) => unhealthy === (queue === 'retry'))
       .map(({ webhookId }) => {
         const ids = { deliveryId: deliveryId(event.eventId, webhookId), webhookId };
         return { group: webhookId, body: writeDelivery({ ...ids, ...event, number: 1, copy: newToken() }) };
       });
-    return messages.length === 0 ? ok(null) : lanes[lane].send(messages);
+    return messages.length === 0 ? ok(null) : queues[queue].send(messages);
   });
-  const [first, second] = await Promise.all(sending);
-  for (const sent of [first, second]) if (sent && !sent.ok) return sent;
+  for (const sent of await Promise.all(sending)) if (sent && !sent.ok) return sent;
   return ok(subscribers.length);
 }

@@ -16,7 +16,7 @@ export function createDependencies() {
   const queue = createQueues();
   const ports: FanOutPorts = {
     subscriptions: createSubscriptions(connectDatabase(process.env, { resumeTimeout: 0 })),
-    lanes: { first: queue(urls.DELIVERY_QUEUE_URL), second: queue(urls.RETRY_QUEUE_URL) },
+    queues: { delivery: queue(urls.DELIVERY_QUEUE_URL), retry: queue(urls.RETRY_QUEUE_URL) },
     newToken,
   };
   return {

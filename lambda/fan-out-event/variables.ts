@@ -1,6 +1,6 @@
 import { longestCall, timeouts } from '../shared/timeouts';
 
-/** The URLs of its queue and of that queue's dead letters, and of the two queues for deliveries, one for each lane. */
+/** The URLs of its queue and of that queue's dead letters, of the delivery queue, and of the retry queue. */
 export const variables = [
   'EVENTS_QUEUE_URL',
   'EVENTS_DEAD_LETTER_QUEUE_URL',

@@ -24,7 +24,7 @@ describe.each(each)('the webhooks of a stack with database access %s', (_, stack
     lambda: stack.get(mapping.Properties.FunctionName.Ref),
   }));
 
-  it('consume both lanes only while the origin is attached, and after its routes exist', () => {
+  it('consume both queues only while the origin is attached, and after its routes exist', () => {
     const routes = stack
       .all('AWS::EC2::Route')
       .filter(({ Properties }) => 'NatGatewayId' in Properties)

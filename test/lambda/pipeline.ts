@@ -40,9 +40,9 @@ export function usePipeline() {
 
     /** The product's client for a queue. */
     queue: (url: string) => createQueues(() => queues.sqs)(url),
-    lanes: () => ({
-      first: pipeline.queue(pipeline.deliveries.url),
-      second: pipeline.queue(pipeline.retries.url),
+    queues: () => ({
+      delivery: pipeline.queue(pipeline.deliveries.url),
+      retry: pipeline.queue(pipeline.retries.url),
     }),
 
     /** Runs one batch as Lambda would: deletes what is not reported as failed. */

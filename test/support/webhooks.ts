@@ -7,7 +7,7 @@ export async function addOrganization(owner: Database): Promise<string> {
   return organizationId;
 }
 
-/** Adds a webhook in good standing. */
+/** Adds a healthy webhook. */
 export async function addWebhook(
   owner: Database,
   organizationId: string,

@@ -52,8 +52,8 @@ async function send(change: Partial<Delivery> = {}, queue = world.deliveries): P
   return delivery;
 }
 
-/** Runs one batch of a lane. */
-async function run(ports: Partial<DeliveryPorts> = {}, from = world.deliveries, second = world.retries.url) {
+/** Runs one batch of a queue. */
+async function run(ports: Partial<DeliveryPorts> = {}, from = world.deliveries, retry = world.retries.url) {
   const metrics = createMetrics('test');
   let emitted: Record<string, unknown> = {};
   metrics.publishStoredMetrics = () => {
@@ -74,8 +74,8 @@ async function run(ports: Partial<DeliveryPorts> = {}, from = world.deliveries, 
       schedule: retrySchedule,
       ...ports,
     },
-    lanes: { ...world.lanes(), second: world.queue(second) },
-    secondLaneUrl: world.retries.url,
+    queues: { ...world.queues(), retry: world.queue(retry) },
+    retryQueueUrl: world.retries.url,
     deadLetters: world.queue(world.deadLetters.url),
     metrics,
   });
@@ -98,7 +98,7 @@ const stored = async () => {
   const known = await webhooks.find({ webhookId, deliveryId: '' });
   return known.ok ? known.value.webhook : undefined;
 };
-/** The deliveries that were sent to the second lane. */
+/** The deliveries that were sent to the retry queue. */
 const retried = () => world.retries.sent().map(({ body, ...sent }) => ({ ...sent, ...parseDelivery(body) }));
 
 it('a delivery posts the unchanged event, signed, and adds a row, a log line and metrics, without URL, body or signature', async () => {
@@ -189,7 +189,7 @@ describe('410', () => {
 describe('a failing delivery', () => {
   beforeEach(() => receiver.answer(path, 503));
 
-  it('is recorded and retried in the second lane, with the number and time of the next attempt', async () => {
+  it('is recorded and retried from the retry queue, with the number and time of the next attempt', async () => {
     const delivery = await send();
     const now = Date.now();
     expect(await run({ now: () => now })).toMatchObject({ failed: 0, emitted: { Failed: 1 } });
@@ -244,7 +244,7 @@ describe('a receiver that responds after 3 s', () => {
   };
   const ports = { receivers: { post }, now: () => time };
 
-  it('is sent the delivery again in the second lane, 15 s after the first attempt began, with its number', async () => {
+  it('is sent the delivery again in the retry queue, 15 s after the first attempt began, with its number', async () => {
     const delivery = await send();
     const notBefore = began + 15_000;
     // Charged to nobody.
@@ -267,7 +267,7 @@ describe('a receiver that responds after 3 s', () => {
     expect(await stored()).toMatchObject({ unhealthy: true });
   });
 
-  it('is not sent it earlier when the second lane is unavailable', async () => {
+  it('is not sent it earlier when the retry queue is unavailable', async () => {
     time = began;
     await send();
     await run(ports, world.deliveries, missing);
@@ -279,7 +279,7 @@ it.each([
   ['the first after a successful attempt', '-31 s', 200, false],
   ['the second for half a minute after a slow attempt', '-20 s', 200, true],
   ['the second while attempts fail', '-31 s', 500, true],
-])('the lane of a webhook is %s', async (_, ago, status, unhealthy) => {
+])('a webhook is %s', async (_, ago, status, unhealthy) => {
   await markUnhealthy(ago);
   const value = await send();
   await run();

@@ -215,10 +215,10 @@ it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS, from TLS
 it.each([
   ['time to connect', startTcp, { connectTimeout: 300 }, {}, unanswered('connect_timeout')],
   ['time in all', startTls, { timeout: 300 }, {}, unanswered('timeout')],
-  ['less, ended as slow, while it connects in the first lane', startTcp, {}, { limit: 300 }, slow],
-  ['less, ended as slow, while it waits in the first lane', startTls, {}, { limit: 300 }, slow],
-])('an attempt has limited %s', async (_, start, settings, lane, expected) => {
-  expect(await client(settings)(await start(() => undefined), lane)).toEqual(expected);
+  ['less, ended as slow, while it connects for the delivery queue', startTcp, {}, { limit: 300 }, slow],
+  ['less, ended as slow, while it waits for the delivery queue', startTls, {}, { limit: 300 }, slow],
+])('an attempt has limited %s', async (_, start, settings, change, expected) => {
+  expect(await client(settings)(await start(() => undefined), change)).toEqual(expected);
 });
 
 it('without settings, an attempt has 5 s to connect, 15 s in all, 1 s for the body; a connection may be idle for 4 s', async () => {

@@ -21,7 +21,7 @@ beforeAll(() => {
 
 function fanOut(ports: Partial<Dependencies['ports']> = {}, deadLetters = world.deadLetters.url) {
   const handler = createHandler({
-    ports: { subscriptions, lanes: world.lanes(), newToken: () => 'token', ...ports },
+    ports: { subscriptions, queues: world.queues(), newToken: () => 'token', ...ports },
     events: world.queue(world.events.url),
     deadLetters: world.queue(deadLetters),
     log: world.log,
@@ -35,9 +35,9 @@ const sendEvent = (id: string, organizationId = world.organizationId, kind?: str
 const redeliver = (eventId: string, webhookId: string, series?: string) =>
   world.events.send(JSON.stringify({ redeliver: { eventId, webhookId, series } }));
 
-/** The deliveries that were sent to a lane. */
-const delivered = (lane: TestQueue) =>
-  lane.sent().flatMap(({ body }) => {
+/** The deliveries that were sent to a queue. */
+const delivered = (queue: TestQueue) =>
+  queue.sent().flatMap(({ body }) => {
     const delivery = parseDelivery(body);
     return delivery.ok ? delivery.value : [];
   });
@@ -50,7 +50,7 @@ const refused = async () => {
 const markUnhealthy = (webhookId: string) =>
   world.database.query`update webhooks set unhealthy_at = now() where webhook_id = ${webhookId}`;
 
-it('creates a delivery, in its lane, for each enabled webhook of the organization that subscribes to the kind', async () => {
+it('creates a delivery, in its queue, for each enabled webhook of the organization that subscribes to the kind', async () => {
   const { organizationId } = world;
   const { owner } = world.database;
   const all = await world.addWebhook();
@@ -131,7 +131,7 @@ it('hides events for some seconds while the database or a delivery queue is unav
   await world.addWebhook();
   const findSubscribers = async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
   const withoutDatabase = { subscriptions: { ...subscriptions, findSubscribers } };
-  const withoutQueue = { lanes: { ...world.lanes(), first: world.queue(missing) } };
+  const withoutQueue = { queues: { ...world.queues(), delivery: world.queue(missing) } };
   for (const ports of [withoutDatabase, withoutQueue]) {
     await sendEvent('ev-1');
     expect(await fanOut(ports)).toEqual({ received: 1, failed: 1 });

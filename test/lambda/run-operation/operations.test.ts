@@ -272,7 +272,7 @@ it('disable-webhook disables until enable-webhook, and does not overwrite an ear
   await region.query`update webhooks set unhealthy_at = null where webhook_id = ${webhookId}`;
   const enabled = { enabled: true, disabledReason: null, disabledAt: null };
   expect(await run('enable-webhook', { webhookId })).toMatchObject(enabled);
-  // Nobody knows yet how fast its receiver is: deliveries take the second lane.
+  // Nobody knows yet how fast its receiver is: deliveries take the retry queue.
   const found = await region.query`select unhealthy_at::text from webhooks where webhook_id = ${webhookId}`;
   expect(found).toEqual([{ unhealthy_at: '-infinity' }]);
   const disabled = { enabled: false, disabledReason: 'operator', disabledAt: expect.stringMatching(/Z$/) };

@@ -91,8 +91,8 @@ function openHandler(url: string, certificateAuthority: string) {
         newToken,
       },
     },
-    lanes: { first: queue, second: queue },
-    ...{ secondLaneUrl: '/retries', deadLetters: queue, metrics },
+    queues: { delivery: queue, retry: queue },
+    ...{ retryQueueUrl: '/retries', deadLetters: queue, metrics },
   });
   const ids = { deliveryId: deliveryId('evt_1', webhookId), webhookId, eventId: 'evt_1' };
   return async (count: number): Promise<void> => {

@@ -108,7 +108,7 @@ abstract class Instance {
     const draw = () => random(`${this.constructor.name} ${clock.now} ${++draws}`);
     return {
       queue,
-      lanes: { first: queue(queues.deliveries.url), second: queue(queues.retries.url) },
+      queues: { delivery: queue(queues.deliveries.url), retry: queue(queues.retries.url) },
       events: queue(queues.events.url),
       deadLetters: queue(queues.letters.url),
       log: {
@@ -124,7 +124,7 @@ abstract class Instance {
 
 export class FanOutEvent extends Instance {
   readonly handle = (() => {
-    const { lanes, queue: _, newToken, ...common } = this.common();
+    const { queues, queue: _, newToken, ...common } = this.common();
     const { database } = this.world;
     const subscriptions = {
       findSubscribers: coalesce((accepted: readonly Parameters<SimulatedDatabase['findSubscribers']>[0][]) =>
@@ -138,7 +138,7 @@ export class FanOutEvent extends Instance {
         this.queryOne('find event', redelivery.eventId, () => database.findStoredEvent(redelivery)),
       findDisabling: (id: string) => this.queryOne('find disabling', id, () => database.findDisabling(id)),
     };
-    return createFanningOut({ ...common, ports: { subscriptions, lanes, newToken } });
+    return createFanningOut({ ...common, ports: { subscriptions, queues, newToken } });
   })();
 }
 
@@ -148,8 +148,8 @@ export class DeliverWebhook extends Instance {
   /** Requests of the batch to which the answer was 410. */
   readonly gone: Request[] = [];
   private readonly delivering = (() => {
-    const { queue: _, lanes, deadLetters, ...common } = this.common();
-    const { clock, database, invariants, queues } = this.world;
+    const { queue: _, queues, deadLetters, ...common } = this.common();
+    const { clock, database, invariants } = this.world;
     const metrics = { addMetric: () => undefined, hasStoredMetrics: () => false } as unknown as Metrics;
     const webhooks = {
       find: coalesce((deliveries: readonly Parameters<SimulatedDatabase['find']>[0][]) =>
@@ -175,8 +175,8 @@ export class DeliverWebhook extends Instance {
     const ports = { ...common, webhooks, secrets: this.secrets, receivers: this.receivers, metrics };
     return createDelivering({
       ports: { ...ports, now: () => clock.now, schedule: retrySchedule },
-      lanes,
-      secondLaneUrl: queues.retries.url,
+      queues,
+      retryQueueUrl: this.world.queues.retries.url,
       deadLetters,
       metrics,
     });
