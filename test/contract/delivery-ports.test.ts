@@ -1,4 +1,5 @@
 import { newId } from '../../domain/ids';
+import { probe } from '../../domain/probe';
 import { ok } from '../../domain/result';
 import type { AttemptRow, Webhooks } from '../../lambda/deliver-webhook/ports';
 import { createWebhooks } from '../../lambda/deliver-webhook/webhooks-table';
@@ -256,4 +257,29 @@ it('of two copies in one statement, one that was delivered is written', async ()
   expect(await Promise.all(copies.map(webhooks.record))).toEqual(written.map(ok));
   const simulated = new SimulatedDatabase(Date.now);
   expect(simulated.record(copies)).toEqual(written);
+});
+
+it("the probe's webhook is never paused, and while it gets no response, no trial doubles a pause", async () => {
+  const organizationId = await addOrganization(region.owner);
+  const webhookId = await addWebhook(region.owner, organizationId);
+  await region.query`
+    insert into webhooks (webhook_id, organization_id, url)
+    values (${probe.webhookId}, ${organizationId}, ${url}) on conflict do nothing`;
+  const webhooks = createWebhooks(region.as('deliver_webhook'));
+  const attempt = { eventId: 'ev-1', attemptedAt: Date.now(), durationMs: 10, series: '', attempt: 1 };
+  const silent = { unhealthy: true, answered: false, silent: true, isTrial: false, askedMs: 0 };
+  let number = 0;
+  const record = async (id: string, change: Partial<typeof silent> = {}) => {
+    const ids = { webhookId: id, deliveryId: `msg_${id}`, number: ++number, copy: '' };
+    const health = { ...silent, ...change };
+    await webhooks.record({ ...attempt, ...ids, outcome: 'given_up', reason: 'timeout', health });
+    const known = await webhooks.find({ webhookId: id, deliveryId: '' });
+    return known.ok && known.value.webhook?.pause?.length;
+  };
+  for (let count = 0; count < 6; count++) expect(await record(probe.webhookId)).toBeUndefined();
+  for (let count = 0; count < 5; count++) await record(webhookId);
+  const trial = { isTrial: true };
+  expect([await record(webhookId, trial), await record(webhookId, trial)]).toEqual([30_000, 30_000]);
+  await record(probe.webhookId, { answered: true, silent: false });
+  expect([await record(webhookId, trial), await record(webhookId, trial)]).toEqual([60_000, 120_000]);
 });

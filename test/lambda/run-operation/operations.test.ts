@@ -263,6 +263,29 @@ it('rotate-webhook-secret refuses another rotation, also a concurrent one, withi
   expect(await describeWebhook(webhookId)).toMatchObject({ secretVersion: 4, rotatedAt });
 });
 
+it('enable-webhook, and another URL, end a pause; other changes do not', async () => {
+  const { webhookId } = await run<{ webhookId: string }>('add-webhook', {
+    organizationId,
+    url: 'https://a.example/',
+  });
+  const paused = { pausedUntil: '2036-01-01T00:00:00.000Z', pauseReason: 'no_response' };
+  const changes: readonly (readonly [string, Json, Json])[] = [
+    ['update-webhook', { kinds: ['key.created'] }, paused],
+    ['update-webhook', { url: 'https://b.example/' }, { pausedUntil: null, pauseReason: null }],
+    ['enable-webhook', {}, { pausedUntil: null, pauseReason: null }],
+  ];
+  for (const [operation, change, after] of changes) {
+    await region.query`
+      update webhooks set paused_until = '2036-01-01', pause_reason = 'no_response', pause_seconds = 30, failures = 5
+      where webhook_id = ${webhookId}`;
+    expect(await run('describe-webhook', { webhookId })).toMatchObject(paused);
+    expect(await run(operation, { webhookId, ...change })).toMatchObject(after);
+  }
+  expect(await region.query`select failures from webhooks where webhook_id = ${webhookId}`).toEqual([
+    { failures: 0 },
+  ]);
+});
+
 it('disable-webhook disables until enable-webhook, and does not overwrite an earlier reason', async () => {
   const webhookId = await add();
   await createWebhooks(region.as('deliver_webhook')).disable(webhookId, url, 'gone');
