@@ -266,12 +266,12 @@ it('rotate-webhook-secret refuses another rotation, also a concurrent one, withi
 it('enable-webhook, and another URL, end a pause; other changes do not', async () => {
   const { webhookId } = await run<{ webhookId: string }>('add-webhook', {
     organizationId,
-    url: 'https://a.example/',
+    url: 'https://a.example.com/',
   });
   const paused = { pausedUntil: '2036-01-01T00:00:00.000Z', pauseReason: 'no_response' };
   const changes: readonly (readonly [string, Json, Json])[] = [
     ['update-webhook', { kinds: ['key.created'] }, paused],
-    ['update-webhook', { url: 'https://b.example/' }, { pausedUntil: null, pauseReason: null }],
+    ['update-webhook', { url: 'https://b.example.com/' }, { pausedUntil: null, pauseReason: null }],
     ['enable-webhook', {}, { pausedUntil: null, pauseReason: null }],
   ];
   for (const [operation, change, after] of changes) {
