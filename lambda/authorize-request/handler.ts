@@ -3,7 +3,7 @@ import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } fro
 import { fail, ok, type Result } from '../../domain/result';
 import { tokenDetails } from '../../domain/routes';
 import { accessToken, type Caller, readCaller } from '../../domain/tokens';
-import { bind } from '../shared/bind';
+import { bindDependencies } from '../shared/bind-dependencies';
 import { createLog, logCodes } from '../shared/log';
 import { readVariables } from '../shared/variables';
 import { createJwtVerifier, type TokenRefused } from '../shared/verify-jwt';
@@ -115,4 +115,4 @@ function policy(
   };
 }
 
-export const handler = bind(createHandler, createDependencies);
+export const handler = bindDependencies(createHandler, createDependencies);

@@ -5,7 +5,7 @@ import { type Measured, type MetricName, metricNamespace } from '../../domain/me
 import { probe } from '../../domain/probe';
 import { ok } from '../../domain/result';
 import { signatureHeaders } from '../../domain/signature';
-import { bind } from '../shared/bind';
+import { bindDependencies } from '../shared/bind-dependencies';
 import { readHeader, respond } from '../shared/http';
 import { createLog } from '../shared/log';
 import { readVariables } from '../shared/variables';
@@ -78,4 +78,4 @@ export const createHandler = ({ ports, metrics, log, responseHeaders }: Dependen
   }
 };
 
-export const handler = bind(createHandler, createDependencies);
+export const handler = bindDependencies(createHandler, createDependencies);

@@ -1,7 +1,7 @@
 import type { Jwks } from 'aws-jwt-verify/jwk';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { connectDatabase } from '../database/connect';
-import { bind } from '../shared/bind';
+import { bindDependencies } from '../shared/bind-dependencies';
 import { respond } from '../shared/http';
 import { createLog } from '../shared/log';
 import { createUserActionVerifier } from '../shared/user-action';
@@ -30,4 +30,4 @@ export const createHandler = ({ log, responseHeaders, ...ports }: Dependencies) 
     respond(event, responding, (requestId) => deleteUserGroup(event, requestId, ports));
 };
 
-export const handler = bind(createHandler, createDependencies);
+export const handler = bindDependencies(createHandler, createDependencies);

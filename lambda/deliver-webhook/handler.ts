@@ -5,7 +5,7 @@ import { newToken, parseDelivery, retrySchedule, writeDelivery } from '../../dom
 import { type Measured, metricNamespace } from '../../domain/metrics';
 import { localReceiversVariable } from '../../domain/receiver-url';
 import { connectDatabase } from '../database/connect';
-import { bind } from '../shared/bind';
+import { bindDependencies } from '../shared/bind-dependencies';
 import { createLog, logCodes } from '../shared/log';
 import { consume, createQueues, maxDelaySeconds, type Queue } from '../shared/queue';
 import { readVariables } from '../shared/variables';
@@ -89,7 +89,7 @@ export const createHandler =
     }
   };
 
-export const handler = bind(createHandler, () => {
+export const handler = bindDependencies(createHandler, () => {
   const dependencies = createDependencies();
   return { ...dependencies, log: dependencies.ports.log };
 });

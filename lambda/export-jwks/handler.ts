@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GetPublicKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { thumbprint } from '../../domain/tokens';
-import { bind } from '../shared/bind';
+import { bindDependencies } from '../shared/bind-dependencies';
 import { createLog, logCodes } from '../shared/log';
 
 export function createDependencies() {
@@ -79,4 +79,4 @@ export function toJwk(subjectPublicKeyInfo: Uint8Array) {
 
 export type PublicJwk = ReturnType<typeof toJwk>;
 
-export const handler = bind(createHandler, createDependencies);
+export const handler = bindDependencies(createHandler, createDependencies);

@@ -3,7 +3,7 @@ import { newToken } from '../../domain/delivery';
 import { parseEvent, parseRedelivery, type Redelivery, type WebhookEvent } from '../../domain/event';
 import { fail, ok } from '../../domain/result';
 import { connectDatabase } from '../database/connect';
-import { bind } from '../shared/bind';
+import { bindDependencies } from '../shared/bind-dependencies';
 import { createLog, logCodes } from '../shared/log';
 import { consume, createQueues } from '../shared/queue';
 import { readVariables } from '../shared/variables';
@@ -66,4 +66,4 @@ export const createHandler =
       visibilitySeconds,
     });
 
-export const handler = bind(createHandler, createDependencies);
+export const handler = bindDependencies(createHandler, createDependencies);

@@ -6,7 +6,7 @@ import { connectAsOwner } from '../database/connect';
 import type { DatabaseUnavailable } from '../database/database';
 import { migrations } from '../database/migrations';
 import { databaseRoles } from '../database/variables';
-import { bind } from '../shared/bind';
+import { bindDependencies } from '../shared/bind-dependencies';
 import { createLog, type Log, logCodes } from '../shared/log';
 import { readVariables } from '../shared/variables';
 import { type MigrationFailed, migrateSchema, type Role } from './migrate-schema';
@@ -133,4 +133,4 @@ export async function awaitDatabase<T, E extends { readonly kind: string }>(
 const isUnavailable = (error: { readonly kind: string }): error is DatabaseUnavailable =>
   error.kind === 'database_unavailable';
 
-export const handler = bind(createHandler, createDependencies);
+export const handler = bindDependencies(createHandler, createDependencies);

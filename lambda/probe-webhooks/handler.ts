@@ -2,7 +2,7 @@ import { newEventId, writeEvent } from '../../domain/event';
 import { probe } from '../../domain/probe';
 import { connectDatabase } from '../database/connect';
 import { sql } from '../database/database';
-import { bind } from '../shared/bind';
+import { bindDependencies } from '../shared/bind-dependencies';
 import { createLog, logCodes } from '../shared/log';
 import { createQueues } from '../shared/queue';
 import { readVariables } from '../shared/variables';
@@ -40,4 +40,4 @@ export const createHandler =
     log.info('Probe sent', { logCode: logCodes.probeSent, eventId });
   };
 
-export const handler = bind(createHandler, createDependencies);
+export const handler = bindDependencies(createHandler, createDependencies);

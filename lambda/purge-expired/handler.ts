@@ -1,6 +1,6 @@
 import { connectDatabase } from '../database/connect';
 import type { Database, Statement } from '../database/database';
-import { bind } from '../shared/bind';
+import { bindDependencies } from '../shared/bind-dependencies';
 import { createLog, logCodes } from '../shared/log';
 
 export function createDependencies() {
@@ -78,4 +78,4 @@ export const createHandler =
     log.info('Expired rows purged', { logCode: logCodes.expiredPurged, ...purged, oldestExpiredSeconds });
   };
 
-export const handler = bind(createHandler, createDependencies);
+export const handler = bindDependencies(createHandler, createDependencies);

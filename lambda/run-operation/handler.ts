@@ -4,7 +4,7 @@ import { localReceiversVariable } from '../../domain/receiver-url';
 import { fail, type Result } from '../../domain/result';
 import { isObject } from '../../domain/strict-json';
 import { connectDatabase } from '../database/connect';
-import { bind } from '../shared/bind';
+import { bindDependencies } from '../shared/bind-dependencies';
 import { createLog, logCodes } from '../shared/log';
 import { readVariables } from '../shared/variables';
 import { deliveries } from './deliveries';
@@ -90,4 +90,4 @@ const unknown = (operation: string) =>
     message: `There is no operation "${operation}". Known: ${Object.keys(operations).sort().join(', ')}.`,
   });
 
-export const handler = bind(createHandler, createDependencies);
+export const handler = bindDependencies(createHandler, createDependencies);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { bind } from '../shared/bind';
+import { bindDependencies } from '../shared/bind-dependencies';
 import { readVariables } from '../shared/variables';
 import { fillPage } from './fill-page';
 import { pageFile, variables } from './variables';
@@ -26,4 +26,4 @@ export const createHandler =
     body: httpMethod === 'HEAD' ? '' : page,
   });
 
-export const handler = bind(createHandler, createDependencies);
+export const handler = bindDependencies(createHandler, createDependencies);

@@ -90,7 +90,7 @@ const saidTimes = (pattern: RegExp, count: number) =>
   eventually(() => expect(said.filter((line) => pattern.test(line))).toHaveLength(count), 60);
 
 const handler = 'lambda/serve-dashboard/handler.ts';
-const declared = 'export const handler = bind(';
+const declared = 'export const handler = bindDependencies(';
 
 it('serves an edit of a function, and keeps the last version that loads, with the place of the problem', async () => {
   edit(handler, 'statusCode: 200', 'statusCode: 202');
@@ -101,14 +101,18 @@ it('serves an edit of a function, and keeps the last version that loads, with th
     ['statusCode: 202', 'statusCode: 20,3', `${handler}:\\d+:\\d+: Expected `],
     ['statusCode: 20,3', 'statusCode: 203', undefined],
     [declared, `null!.nothing;\n${declared}`, `${handler}:\\d+:\\d+: TypeError: .*nothing`],
-    [`null!.nothing;\n${declared}`, 'const unused = bind(', `${handler}: Runtime.HandlerNotFound: `],
+    [
+      `null!.nothing;\n${declared}`,
+      'const unused = bindDependencies(',
+      `${handler}: Runtime.HandlerNotFound: `,
+    ],
   ] as const) {
     edit(handler, from, to);
     if (problem)
       await saidTimes(new RegExp(`^${problem}(.|\\n)*The previous version of .* is still served\\.$`), 1);
     await eventually(async () => (await status()) === (problem?.includes('Expected') ? 202 : 203), 60);
   }
-  edit(handler, 'const unused = bind(', declared);
+  edit(handler, 'const unused = bindDependencies(', declared);
 });
 
 it('serves an edit of the page, and starts the environment again whose template has changed', async () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { clientSettings } from '../../postgres/postgres';
 import { AwsError, type JsonObject, requireAllowed, requiredText, serveOperations } from '../aws-server';
-import { bind, runStatement, toAwsError } from './data-api-statements';
+import { bindParameters, runStatement, toAwsError } from './data-api-statements';
 
 /** A database and the role that connects to it. */
 export interface DatabaseTarget {
@@ -127,7 +127,7 @@ export function createDataApi(options: DataApiOptions) {
   }
 
   async function execute(request: JsonObject, caller: Caller): Promise<JsonObject> {
-    const statement = bind(requiredText(request, 'sql'), request.parameters ?? []);
+    const statement = bindParameters(requiredText(request, 'sql'), request.parameters ?? []);
     const run = (client: pg.PoolClient) =>
       runStatement(client, statement, request.includeResultMetadata === true);
     if (request.transactionId) return run(continueTransaction(keyOf(String(request.transactionId), caller)));

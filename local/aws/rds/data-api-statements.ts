@@ -34,7 +34,7 @@ const parameterTypes: Readonly<Record<string, number>> = {
  * @param parameters from the request; unused ones are ignored
  * @throws AwsError for an unsupported or missing value
  */
-export function bind(sql: string, parameters: unknown): BoundStatement {
+export function bindParameters(sql: string, parameters: unknown): BoundStatement {
   if (!Array.isArray(parameters)) throw new AwsError('SerializationException', 'parameters is not a list');
   const given = new Map(parameters.map((parameter: JsonObject) => [parameter.name, parameter]));
   const names: string[] = [];

@@ -5,7 +5,7 @@ import { type Log, logCodes } from './log';
  * so tests call the unbound function with their own dependencies. `keepActiveEvent`, which neither the gateway nor a
  * queue can send, is only logged.
  */
-export function bind<Dependencies, Event, Response>(
+export function bindDependencies<Dependencies, Event, Response>(
   createHandler: (dependencies: Dependencies) => (event: Event) => Promise<Response>,
   createDependencies: () => Dependencies,
 ): (event: Event) => Promise<Response | undefined> {
