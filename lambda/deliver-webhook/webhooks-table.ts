@@ -2,7 +2,7 @@ import type { PauseReason } from '../../domain/delivery';
 import { probe } from '../../domain/probe';
 import { ok, type Result } from '../../domain/result';
 import { type Database, type DatabaseUnavailable, type Row, sql } from '../database/database';
-import { coalesce } from '../shared/coalesce';
+import { batchRequests } from '../shared/batch-requests';
 import type { AttemptRow, Known, Pause, Recorded, StoredWebhook, Webhooks } from './ports';
 import { longestPause } from './retry-schedule';
 
@@ -12,8 +12,8 @@ import { longestPause } from './retry-schedule';
  */
 export function createWebhooks(database: Database): Webhooks {
   return {
-    find: coalesce((deliveries) => findAll(database, deliveries)),
-    record: coalesce((attempts) => recordAll(database, attempts)),
+    find: batchRequests((deliveries) => findAll(database, deliveries)),
+    record: batchRequests((attempts) => recordAll(database, attempts)),
     async disable(webhookId, url, reason) {
       const rows = await database.execute(sql`
         update webhooks set enabled = false, disabled_reason = ${reason}, disabled_at = now()

@@ -1,13 +1,13 @@
 import type { Disabling, Redelivery } from '../../domain/event';
 import { ok, type Result } from '../../domain/result';
 import { type Database, type DatabaseUnavailable, sql } from '../database/database';
-import { coalesce } from '../shared/coalesce';
+import { batchRequests } from '../shared/batch-requests';
 import type { AcceptedEvent, StoredEvent, Subscriber, Subscriptions } from './fan-out-event';
 
 /** Implements the port on the region's database. The events of a batch share one statement: the Data API is billed by the call. */
 export function createSubscriptions(database: Database): Subscriptions {
   return {
-    findSubscribers: coalesce((events) => findAll(database, events)),
+    findSubscribers: batchRequests((events) => findAll(database, events)),
     findStoredEvent: (redelivery) => findStored(database, redelivery),
     findDisabling: (webhookId) => findDisabling(database, webhookId),
   };

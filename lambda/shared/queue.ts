@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import { fail, ok, type Result, type Unavailable } from '../../domain/result';
-import { coalesce } from './coalesce';
+import { batchRequests } from './batch-requests';
 import type { Log } from './log';
 import { timeouts } from './timeouts';
 
@@ -80,7 +80,7 @@ function createQueue(
 
   return {
     // After a refusal, sends each request again separately, so that one cannot fail the others; not after the time is over.
-    send: coalesce(async (requests: readonly (readonly QueueMessage[])[]) => {
+    send: batchRequests(async (requests: readonly (readonly QueueMessage[])[]) => {
       const signal = timeout(timeouts.queue);
       const sent = await sendAll(requests.flat(), signal);
       if (sent.ok || requests.length === 1 || signal.aborted) return requests.map(() => sent);

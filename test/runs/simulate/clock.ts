@@ -48,7 +48,7 @@ export class Clock {
     }
   }
 
-  /** `coalesce` waits for one turn of the event loop between two calls: two turns in which nothing happens are rest. */
+  /** `batchRequests` waits for one turn of the event loop between two calls: two turns in which nothing happens are rest. */
   private async settle(): Promise<void> {
     for (let before = -1; before !== this.activity; ) {
       before = this.activity;

@@ -6,7 +6,7 @@ import type { DatabaseUnavailable } from '../../../lambda/database/database';
 import { createHandler as createDelivering } from '../../../lambda/deliver-webhook/handler';
 import type { Receivers } from '../../../lambda/deliver-webhook/ports';
 import { createHandler as createFanningOut } from '../../../lambda/fan-out-event/handler';
-import { coalesce } from '../../../lambda/shared/coalesce';
+import { batchRequests } from '../../../lambda/shared/batch-requests';
 import { createQueues } from '../../../lambda/shared/queue';
 import { longestCall, timeouts } from '../../../lambda/shared/timeouts';
 import type { Clock } from './clock';
@@ -127,12 +127,13 @@ export class FanOutEvent extends Instance {
     const { queues, queue: _, newToken, ...common } = this.common();
     const { database } = this.world;
     const subscriptions = {
-      findSubscribers: coalesce((accepted: readonly Parameters<SimulatedDatabase['findSubscribers']>[0][]) =>
-        this.query(
-          'find subscribers',
-          accepted.map(({ event }) => event.id),
-          () => accepted.map((each) => database.findSubscribers(each)),
-        ),
+      findSubscribers: batchRequests(
+        (accepted: readonly Parameters<SimulatedDatabase['findSubscribers']>[0][]) =>
+          this.query(
+            'find subscribers',
+            accepted.map(({ event }) => event.id),
+            () => accepted.map((each) => database.findSubscribers(each)),
+          ),
       ),
       findStoredEvent: (redelivery: Parameters<SimulatedDatabase['findStoredEvent']>[0]) =>
         this.queryOne('find event', redelivery.eventId, () => database.findStoredEvent(redelivery)),
@@ -152,14 +153,14 @@ export class DeliverWebhook extends Instance {
     const { clock, database, invariants } = this.world;
     const metrics = { addMetric: () => undefined, hasStoredMetrics: () => false } as unknown as Metrics;
     const webhooks = {
-      find: coalesce((deliveries: readonly Parameters<SimulatedDatabase['find']>[0][]) =>
+      find: batchRequests((deliveries: readonly Parameters<SimulatedDatabase['find']>[0][]) =>
         this.query(
           'find',
           deliveries.map(({ deliveryId }) => deliveryId),
           () => deliveries.map((delivery) => database.find(delivery)),
         ),
       ),
-      record: coalesce((rows: readonly Parameters<SimulatedDatabase['record']>[0][number][]) =>
+      record: batchRequests((rows: readonly Parameters<SimulatedDatabase['record']>[0][number][]) =>
         this.query(
           'record',
           rows.map(({ deliveryId }) => deliveryId),

@@ -1,8 +1,8 @@
-import { coalesce } from '../../../lambda/shared/coalesce';
+import { batchRequests } from '../../../lambda/shared/batch-requests';
 
 /** Doubles numbers, and records the calls. */
 const calls: (readonly number[])[] = [];
-const double = coalesce(async (numbers: readonly number[]) => {
+const double = batchRequests(async (numbers: readonly number[]) => {
   calls.push(numbers);
   await new Promise(setImmediate);
   if (numbers.includes(13)) throw new Error('13');

@@ -15,7 +15,7 @@ interface Waiting<Item, Value> {
  *
  * @param requestAll returns the values in the order of the items
  */
-export function coalesce<Item, Value>(
+export function batchRequests<Item, Value>(
   requestAll: (items: readonly Item[]) => Promise<readonly Value[]>,
 ): (item: Item) => Promise<Value> {
   let waiting: Waiting<Item, Value>[] = [];
