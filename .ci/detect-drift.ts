@@ -3,7 +3,7 @@
  * up after 300 s: https://github.com/aws/aws-cdk-cli/blob/main/packages/@aws-cdk/toolkit-lib/lib/api/drift/drift.ts
  */
 import type { CloudFormation, StackResourceDrift } from '@aws-sdk/client-cloudformation';
-import { ask, askPages } from '../cli/shell/aws';
+import { callAws, callAwsPages } from '../cli/shell/aws';
 import { allStacks, findDeployed, openCloudFormation } from '../cli/shell/deployed-stack';
 import { poll } from '../cli/shell/poll';
 import { step, summarize } from './github';
@@ -16,13 +16,13 @@ const unreadable = ['AWS::SecretsManager::Secret'];
 
 /** @returns what has drifted or could not be compared, and what nobody can compare, a line each */
 async function detectDrift(client: CloudFormation, StackName: string) {
-  const { StackDriftDetectionId } = await ask(client, 'detectStackDrift', { StackName });
+  const { StackDriftDetectionId } = await callAws(client, 'detectStackDrift', { StackName });
   const input = { StackDriftDetectionId };
   const detection = await poll(async () => {
-    const status = await ask(client, 'describeStackDriftDetectionStatus', input);
+    const status = await callAws(client, 'describeStackDriftDetectionStatus', input);
     return status.DetectionStatus === 'DETECTION_IN_PROGRESS' ? undefined : status;
   }, patience);
-  const pages = await askPages(client, 'describeStackResourceDrifts', {
+  const pages = await callAwsPages(client, 'describeStackResourceDrifts', {
     StackName,
     // All but IN_SYNC and NOT_CHECKED, which is a type without drift detection.
     StackResourceDriftStatusFilters: ['MODIFIED', 'DELETED', 'UNKNOWN'],

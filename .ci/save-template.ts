@@ -2,7 +2,7 @@
  * Saves a stack's template before a deployment to plan/before.json, if the stack exists: `.ci/save-template.ts STACK`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { ask } from '../cli/shell/aws';
+import { callAws } from '../cli/shell/aws';
 import { findDeployed, openCloudFormation } from '../cli/shell/deployed-stack';
 import { stackNamed } from '../lib/environments';
 import { step } from './github';
@@ -13,7 +13,7 @@ export async function run(name: string): Promise<void> {
   const { stackId: StackName, region } = stack;
   const cloudFormation = await openCloudFormation(region);
   if (!(await findDeployed(cloudFormation, StackName))) return;
-  const { TemplateBody = '' } = await ask(cloudFormation, 'getTemplate', { StackName });
+  const { TemplateBody = '' } = await callAws(cloudFormation, 'getTemplate', { StackName });
   mkdirSync('plan', { recursive: true });
   writeFileSync('plan/before.json', TemplateBody);
 }

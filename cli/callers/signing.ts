@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { GetPublicKeyCommandInput, SignCommandInput } from '@aws-sdk/client-kms';
 import type { OutputName } from '../../domain/outputs';
 import { accessToken, bodyHash, userAction } from '../../domain/tokens';
-import { ask } from '../shell/aws';
+import { callAws } from '../shell/aws';
 import { runOperation } from '../shell/operations';
 import type { Target } from '../shell/target';
 import { signJwt } from './sign-jwt';
@@ -58,8 +58,8 @@ async function sign(
   const { KMS } = await import('@aws-sdk/client-kms');
   const client = new KMS(target.clientSettings('kms'));
   const kms = {
-    getPublicKey: (input: GetPublicKeyCommandInput) => ask(client, 'getPublicKey', input),
-    sign: (input: SignCommandInput) => ask(client, 'sign', input),
+    getPublicKey: (input: GetPublicKeyCommandInput) => callAws(client, 'getPublicKey', input),
+    sign: (input: SignCommandInput) => callAws(client, 'sign', input),
   } as Parameters<typeof signJwt>[0];
   const exp = own.iat + lifetime;
   const claims = { iss: target.environment.tokenIssuer, aud: audience, ...own, exp };

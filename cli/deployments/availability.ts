@@ -2,7 +2,7 @@ import type { GetMetricDataOutput, MetricDataQuery } from '@aws-sdk/client-cloud
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { objectiveMetrics, probesIn, standingOf } from '../../domain/objective';
 import { probeMinutes } from '../../domain/probe';
-import { askPages } from '../shell/aws';
+import { callAwsPages } from '../shell/aws';
 import { CommandFailed } from '../shell/failure';
 import { time } from '../shell/options';
 import { environmentCommand, type Target } from '../shell/target';
@@ -128,7 +128,7 @@ async function sums(
     }),
   );
   const input = { MetricDataQueries, StartTime: new Date(start), EndTime: new Date(end) };
-  const pages: GetMetricDataOutput[] = await askPages(client, 'getMetricData', input);
+  const pages: GetMetricDataOutput[] = await callAwsPages(client, 'getMetricData', input);
   const results = pages.flatMap(({ MetricDataResults = [] }) => MetricDataResults);
   return Object.fromEntries(
     Object.keys(metrics).map((id) => [

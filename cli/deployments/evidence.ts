@@ -7,7 +7,7 @@ import { ResourceGroupsTaggingAPI } from '@aws-sdk/client-resource-groups-taggin
 import { SecretsManager } from '@aws-sdk/client-secrets-manager';
 import { acknowledgementsIn } from '../../domain/residency';
 import type { Environment } from '../../lib/environments';
-import { AwsCallFailed, ask, askPages, clientSettings } from '../shell/aws';
+import { AwsCallFailed, callAws, callAwsPages, clientSettings } from '../shell/aws';
 
 /** What the live account answered to one question. */
 export interface Evidence {
@@ -25,15 +25,15 @@ export interface Evidence {
 
 interface Question extends Pick<Evidence, 'what' | 'how' | 'regions'> {
   /** What is there, by name, each with its findings. */
-  ask(region: string): Promise<Seen>;
+  look(region: string): Promise<Seen>;
 }
 type Seen = readonly (readonly [name: string, ...findings: string[]])[];
 
-/** Asks in all regions at once. */
-async function answer({ ask, ...question }: Question): Promise<Evidence> {
+/** Looks in all regions at once. */
+async function answer({ look, ...question }: Question): Promise<Evidence> {
   const answers = question.regions.map(async (region) => {
     try {
-      return { seen: await ask(region), notChecked: [] };
+      return { seen: await look(region), notChecked: [] };
     } catch (error) {
       if (!(error instanceof AwsCallFailed)) throw error;
       return { seen: [], notChecked: [`${region}: ${error.message}`] };
@@ -79,13 +79,13 @@ export async function collectEvidence(
     what: "Resources with the environment's tags",
     how: 'tag:GetResources',
     regions: enabled,
-    async ask(region) {
+    async look(region) {
       const client = new ResourceGroupsTaggingAPI(clientSettings(region));
       const TagFilters = [
         { Key: 'service', Values: ['wallet-infrastructure'] },
         { Key: 'environment', Values: [name] },
       ];
-      const pages = await askPages(client, 'getResources', { TagFilters }, 'PaginationToken');
+      const pages = await callAwsPages(client, 'getResources', { TagFilters }, 'PaginationToken');
       const resources = pages.flatMap(({ ResourceTagMappingList = [] }) => ResourceTagMappingList);
       return resources.map(({ ResourceARN: arn = '' }) => {
         const isGlobal = regionOf(arn) === '' && globalServices.includes(arn.split(':')[2] ?? '');
@@ -105,10 +105,10 @@ export async function collectEvidence(
       what: 'Members and replicas of the database clusters',
       how: 'rds:DescribeDBClusters, rds:DescribeGlobalClusters',
       regions: own,
-      async ask(region) {
+      async look(region) {
         const rds = new RDS(clientSettings(region));
-        const clusters = await askPages(rds, 'describeDBClusters', {}, 'Marker');
-        const globals = await askPages(rds, 'describeGlobalClusters', {}, 'Marker');
+        const clusters = await callAwsPages(rds, 'describeDBClusters', {}, 'Marker');
+        const globals = await callAwsPages(rds, 'describeGlobalClusters', {}, 'Marker');
         const groups = globals
           .flatMap(({ GlobalClusters = [] }) => GlobalClusters)
           .map(({ GlobalClusterMembers = [] }) =>
@@ -130,9 +130,9 @@ export async function collectEvidence(
       what: 'Snapshots of clusters, and with whom they are shared',
       how: 'rds:DescribeDBClusterSnapshots, rds:DescribeDBClusterSnapshotAttributes',
       regions: enabled,
-      async ask(region) {
+      async look(region) {
         const rds = new RDS(clientSettings(region));
-        const pages = await askPages(rds, 'describeDBClusterSnapshots', {}, 'Marker');
+        const pages = await callAwsPages(rds, 'describeDBClusterSnapshots', {}, 'Marker');
         const snapshots = pages.flatMap(({ DBClusterSnapshots = [] }) => DBClusterSnapshots);
         return forEach(
           snapshots.filter((snapshot) => !isOfAnother(snapshot)),
@@ -142,7 +142,7 @@ export async function collectEvidence(
             const isShareable = SnapshotType === 'manual' && own.includes(region);
             const input = { DBClusterSnapshotIdentifier: arn };
             const { DBClusterSnapshotAttributesResult: attributes } = isShareable
-              ? await ask(rds, 'describeDBClusterSnapshotAttributes', input)
+              ? await callAws(rds, 'describeDBClusterSnapshotAttributes', input)
               : {};
             const shared = (attributes?.DBClusterSnapshotAttributes ?? []).flatMap(
               ({ AttributeValues = [] }) => AttributeValues,
@@ -157,15 +157,15 @@ export async function collectEvidence(
       what: 'Air-gapped vaults, and other accounts that may restore from them',
       how: 'backup:ListBackupVaults, backup:ListRestoreAccessBackupVaults',
       regions: own,
-      async ask(region) {
+      async look(region) {
         const client = new Backup(clientSettings(region));
         const ByVaultType = 'LOGICALLY_AIR_GAPPED_BACKUP_VAULT';
-        const pages = await askPages(client, 'listBackupVaults', { ByVaultType });
+        const pages = await callAwsPages(client, 'listBackupVaults', { ByVaultType });
         const vaults = pages
           .flatMap(({ BackupVaultList = [] }) => BackupVaultList)
           .filter((vault) => vault.BackupVaultName?.startsWith(`wallet-${name}-`));
         return forEach(vaults, async ({ BackupVaultName, BackupVaultArn: arn = '', Locked }) => {
-          const doors = await askPages(client, 'listRestoreAccessBackupVaults', { BackupVaultName });
+          const doors = await callAwsPages(client, 'listRestoreAccessBackupVaults', { BackupVaultName });
           const accesses = doors.flatMap(({ RestoreAccessBackupVaults = [] }) => RestoreAccessBackupVaults);
           return [
             arn,
@@ -179,9 +179,11 @@ export async function collectEvidence(
       what: 'Multi-Region keys',
       how: 'kms:DescribeKey',
       regions: own,
-      ask: async (region) =>
+      look: async (region) =>
         forEach(arnsOf('kms', region, 'key/'), async (arn) => {
-          const { KeyMetadata } = await ask(new KMS(clientSettings(region)), 'describeKey', { KeyId: arn });
+          const { KeyMetadata } = await callAws(new KMS(clientSettings(region)), 'describeKey', {
+            KeyId: arn,
+          });
           if (!KeyMetadata?.MultiRegion) return [arn];
           const { PrimaryKey, ReplicaKeys = [] } = KeyMetadata.MultiRegionConfiguration ?? {};
           const places = [PrimaryKey, ...ReplicaKeys].map((each) => each?.Region ?? '');
@@ -195,10 +197,10 @@ export async function collectEvidence(
       what: 'Replicas of secrets',
       how: 'secretsmanager:DescribeSecret',
       regions: own,
-      ask: async (region) =>
+      look: async (region) =>
         forEach(arnsOf('secretsmanager', region, 'secret:'), async (arn) => {
           const client = new SecretsManager(clientSettings(region));
-          const { ReplicationStatus = [] } = await ask(client, 'describeSecret', { SecretId: arn });
+          const { ReplicationStatus = [] } = await callAws(client, 'describeSecret', { SecretId: arn });
           return [arn, ...ReplicationStatus.map(({ Region }) => `has a replica in ${Region}`)];
         }),
     },
@@ -206,11 +208,11 @@ export async function collectEvidence(
       what: acknowledgedFindings,
       how: 'cloudformation:GetTemplate',
       regions: own,
-      ask: async (region) => {
+      look: async (region) => {
         const client = new CloudFormation(clientSettings(region));
         const stacks = await Promise.all(
           arnsOf('cloudformation', region, 'stack/').map(async (StackName) => {
-            const { TemplateBody = '{}' } = await ask(client, 'getTemplate', { StackName });
+            const { TemplateBody = '{}' } = await callAws(client, 'getTemplate', { StackName });
             return acknowledgementsIn(JSON.parse(TemplateBody)).map(
               ({ logicalId, rule, reason }) =>
                 [`${StackName.split('/')[1]} ${logicalId}: ${rule}. ${reason}`] as const,
@@ -225,10 +227,10 @@ export async function collectEvidence(
       what: 'Guardrails attached to the account',
       how: 'organizations:ListPoliciesForTarget',
       regions: ['us-east-1'],
-      async ask(region) {
+      async look(region) {
         const client = new Organizations(clientSettings(region));
         const attachedOf = async (Filter: 'SERVICE_CONTROL_POLICY' | 'RESOURCE_CONTROL_POLICY') => {
-          const pages = await askPages(client, 'listPoliciesForTarget', { TargetId: account, Filter });
+          const pages = await callAwsPages(client, 'listPoliciesForTarget', { TargetId: account, Filter });
           return pages.flatMap(({ Policies = [] }) => Policies.map((policy) => policy.Name ?? ''));
         };
         const attached = [

@@ -4,7 +4,7 @@ import type { CloudFormation, ResourceChange, Stack } from '@aws-sdk/client-clou
 import type { Command } from 'commander';
 import { planFolder, planPrefix } from '../../domain/workflow-roles';
 import { stackNamed, type TableStack } from '../../lib/environments';
-import { ask, askPages, clientSettings } from '../shell/aws';
+import { callAws, callAwsPages, clientSettings } from '../shell/aws';
 import { findDeployed, openCloudFormation } from '../shell/deployed-stack';
 import { CommandFailed } from '../shell/failure';
 import { readJson, writeJson } from '../shell/json';
@@ -86,7 +86,10 @@ async function warningsOf(
   assembled: AssembledStack,
   changes: readonly ResourceChange[],
 ): Promise<readonly string[]> {
-  const { TemplateBody = '' } = await ask(client, 'getTemplate', { StackName, TemplateStage: 'Original' });
+  const { TemplateBody = '' } = await callAws(client, 'getTemplate', {
+    StackName,
+    TemplateStage: 'Original',
+  });
   const template: Template = JSON.parse(TemplateBody);
   const base = { environment: assembled.environment, terminationProtection, template };
   return [
@@ -127,10 +130,10 @@ async function createChangeSet(
     Object.hasOwn(template.Parameters ?? {}, ParameterKey),
   );
   // A template of more than 51,200 bytes must be in S3.
-  await ask(s3, 'putObject', { ...object, Body: JSON.stringify(template) });
+  await callAws(s3, 'putObject', { ...object, Body: JSON.stringify(template) });
   const create = async () => {
     // Omitted: role and notifications keep their values.
-    await ask(client, 'createChangeSet', {
+    await callAws(client, 'createChangeSet', {
       StackName,
       ChangeSetName,
       ClientToken: ChangeSetName,
@@ -141,10 +144,10 @@ async function createChangeSet(
     });
     return cleaningUp(
       () => readChangeSet(client, StackName, ChangeSetName),
-      () => ask(client, 'deleteChangeSet', { StackName, ChangeSetName }),
+      () => callAws(client, 'deleteChangeSet', { StackName, ChangeSetName }),
     );
   };
-  return cleaningUp(create, () => ask(s3, 'deleteObject', object));
+  return cleaningUp(create, () => callAws(s3, 'deleteObject', object));
 }
 
 /** Cleans up in any case. A failure of the work is thrown before one of the cleanup, which it then names. */
@@ -163,11 +166,11 @@ async function cleaningUp<T>(work: () => Promise<T>, cleanup: () => Promise<unkn
 
 async function readChangeSet(client: CloudFormation, StackName: string, ChangeSetName: string) {
   const input = { StackName, ChangeSetName, IncludePropertyValues: true };
-  const ask = async () => {
-    const pages = await askPages(client, 'describeChangeSet', input);
+  const look = async () => {
+    const pages = await callAwsPages(client, 'describeChangeSet', input);
     return /^(CREATE_COMPLETE|FAILED)$/.test(pages[0]?.Status ?? '') ? pages : undefined;
   };
-  const pages = await poll(ask, { seconds: 600, every: 2_000 });
+  const pages = await poll(look, { seconds: 600, every: 2_000 });
   if (!pages)
     throw new CommandFailed(`CloudFormation created no change set for ${StackName} within ten minutes.`);
   const [{ Status, StatusReason = '' } = {}] = pages;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Environment, environmentNamed } from '../../lib/environments';
-import { AwsCallFailed, ask, clientSettings } from '../shell/aws';
+import { AwsCallFailed, callAws, clientSettings } from '../shell/aws';
 import { findStack, listResources, openCloudFormation } from '../shell/deployed-stack';
 import { CommandFailed, UsageError } from '../shell/failure';
 import { environmentToWorkOn, stackOption } from '../shell/options';
@@ -44,7 +44,11 @@ async function preflight({ environment: name, assembly, json, stack }: Preflight
   const stacks = names.map((each) => readAssembledStack(assembly, each));
   // The environment's region may be disabled. The call needs no permission:
   // https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html
-  const { Account: account = '' } = await ask(new STS(clientSettings('us-east-1')), 'getCallerIdentity', {});
+  const { Account: account = '' } = await callAws(
+    new STS(clientSettings('us-east-1')),
+    'getCallerIdentity',
+    {},
+  );
   const expected = stacks[0]?.account ?? account;
   if (account !== expected)
     throw new CommandFailed(
@@ -109,7 +113,7 @@ export async function runChecks(
 
 async function findingOf(check: Check, context: Context): Promise<Finding> {
   try {
-    const finding = await check.ask(context);
+    const finding = await check.run(context);
     return typeof finding === 'string' ? { outcome: 'ok', found: finding } : finding;
   } catch (error) {
     if (!(error instanceof AwsCallFailed)) throw error;

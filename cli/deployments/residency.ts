@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Environment, environmentNamed } from '../../lib/environments';
-import { ask, clientSettings, unlessRefused } from '../shell/aws';
+import { callAws, clientSettings, unlessRefused } from '../shell/aws';
 import { CommandFailed } from '../shell/failure';
 import { environmentToWorkOn } from '../shell/options';
 import { escapeMarkdown, type Terminal } from '../shell/terminal';
@@ -42,10 +42,12 @@ async function residency({ environment, json }: ResidencyOptions, terminal: Term
 async function collect(environment: Environment, { note }: Terminal) {
   const { name, region, residencyRegions } = environment;
   const { STS } = await import('@aws-sdk/client-sts');
-  const { Account: account = '' } = await ask(new STS(clientSettings(region)), 'getCallerIdentity', {});
+  const { Account: account = '' } = await callAws(new STS(clientSettings(region)), 'getCallerIdentity', {});
   const { EC2 } = await import('@aws-sdk/client-ec2');
   // Those that the account has enabled: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeRegions.html
-  const answer = await unlessRefused(/./, () => ask(new EC2(clientSettings(region)), 'describeRegions', {}));
+  const answer = await unlessRefused(/./, () =>
+    callAws(new EC2(clientSettings(region)), 'describeRegions', {}),
+  );
   const regions = answer?.Regions?.flatMap(({ RegionName = '' }) => RegionName) ?? residencyRegions;
   note(`Looking for resources of ${name} in account ${account}, in ${regions.length} regions …`);
   // Loaded lazily: the SDK's clients would delay --help by a second.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { OutputName } from '../../domain/outputs';
-import { ask } from '../shell/aws';
+import { callAws } from '../shell/aws';
 import { CommandFailed, UsageError } from '../shell/failure';
 import { awaitInterruption } from '../shell/interruption';
 import type { CommonOptions } from '../shell/options';
@@ -239,7 +239,7 @@ async function waitForStack(
 ): Promise<void> {
   const begun = Date.now();
   let minutes = 0;
-  const ask = async () => {
+  const look = async () => {
     const stack = await readOriginStack(cloudFormation, stackId);
     progress.stack = stack;
     if (isSettled(stack, location)) return true;
@@ -249,7 +249,7 @@ async function waitForStack(
     return undefined;
   };
   const { signal } = progress;
-  if (await poll(ask, { seconds: updateMinutes * 60, every: pollInterval, signal })) return;
+  if (await poll(look, { seconds: updateMinutes * 60, every: pollInterval, signal })) return;
   const { status } = progress.stack;
   throw new CommandFailed(`Stack ${stackId} is still ${status} after ${updateMinutes} min.`);
 }
@@ -270,7 +270,7 @@ async function beginUpdate(
     [parameterNames.reserve]: reserve ? 'yes' : 'no',
   };
   const token = randomUUID();
-  await ask(cloudFormation, 'updateStack', {
+  await callAws(cloudFormation, 'updateStack', {
     StackName: stackId,
     UsePreviousTemplate: true,
     Parameters: stack.parameters.map((name) => ({
@@ -290,7 +290,7 @@ async function updateFailed(
   location: OriginLocation,
   token: string,
 ): Promise<CommandFailed> {
-  const { StackEvents = [] } = await ask(cloudFormation, 'describeStackEvents', { StackName: stackId });
+  const { StackEvents = [] } = await callAws(cloudFormation, 'describeStackEvents', { StackName: stackId });
   const reasons = StackEvents.filter(
     ({ ClientRequestToken, ResourceStatus }) =>
       ClientRequestToken === token && ResourceStatus?.endsWith('_FAILED'),
@@ -304,14 +304,14 @@ async function updateFailed(
 /** Compares EC2 and Lambda with the stack. @returns the gateway */
 async function verify(clients: OriginClients, { stack, signal }: Progress) {
   let faults: readonly string[] = [];
-  const ask = async () => {
+  const look = async () => {
     const origin = await readOrigin(clients);
     ({ faults } = origin);
     // `Enabling`, `Updating`: https://docs.aws.amazon.com/lambda/latest/api/API_GetEventSourceMapping.html
     const isChanging = origin.consumers?.some(({ state }) => state.endsWith('ing'));
     return faults.length === 0 || !isChanging ? origin : undefined;
   };
-  const verified = await poll(ask, { seconds: consumerTimeout, every: pollInterval, signal });
+  const verified = await poll(look, { seconds: consumerTimeout, every: pollInterval, signal });
   if (verified && faults.length === 0) return verified.gateway;
   throw new CommandFailed(
     `Stack ${clients.stackId} is in ${formatLocation(stack)}, but ${faults.join('; ')}.`,

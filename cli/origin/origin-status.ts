@@ -1,6 +1,6 @@
 import type { CloudWatch } from '@aws-sdk/client-cloudwatch';
 import type { Command } from 'commander';
-import { ask } from '../shell/aws';
+import { callAws } from '../shell/aws';
 import { CommandFailed } from '../shell/failure';
 import type { Target } from '../shell/target';
 import { environmentCommand } from '../shell/target';
@@ -15,9 +15,9 @@ webhooks are sent.`,
     async run(target, { json }, print) {
       const failures = new Map<string, CommandFailed>();
       // Collects partial failures: in an emergency one service may be down.
-      const status = await readStatus(target, async (ask) => {
+      const status = await readStatus(target, async (read) => {
         try {
-          return await ask();
+          return await read();
         } catch (error) {
           if (!(error instanceof CommandFailed)) throw error;
           failures.set(error.message, error);
@@ -52,7 +52,7 @@ async function readStatus(target: Target, attempt: Tolerant) {
   const cloudWatch = new CloudWatch({ ...target.clientSettings('cloudwatch'), maxAttempts: 8 });
   const readQueue = async (logicalId: string, url: string) => {
     const [counts, oldest] = await Promise.all([
-      attempt(() => ask(sqs, 'getQueueAttributes', { QueueUrl: url, AttributeNames: ['All'] })),
+      attempt(() => callAws(sqs, 'getQueueAttributes', { QueueUrl: url, AttributeNames: ['All'] })),
       attempt(() => ageOfOldest(cloudWatch, url.split('/').at(-1) ?? '')),
     ]);
     const count = (state: '' | 'NotVisible' | 'Delayed') =>
@@ -100,7 +100,7 @@ async function readStatus(target: Target, attempt: Tolerant) {
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
  */
 async function ageOfOldest(client: CloudWatch, queueName: string): Promise<number | undefined> {
-  const { Datapoints = [] } = await ask(client, 'getMetricStatistics', {
+  const { Datapoints = [] } = await callAws(client, 'getMetricStatistics', {
     Namespace: 'AWS/SQS',
     MetricName: 'ApproximateAgeOfOldestMessage',
     Dimensions: [{ Name: 'QueueName', Value: queueName }],

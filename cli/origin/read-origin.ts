@@ -1,6 +1,6 @@
 import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
 import { IPv4 } from 'ipaddr.js';
-import { ask } from '../shell/aws';
+import { callAws } from '../shell/aws';
 import {
   listResources,
   openCloudFormation,
@@ -91,7 +91,7 @@ export async function readOriginStack(client: CloudFormation, stackId: string): 
 /** @throws CommandFailed when the account no longer has the Elastic IP */
 export async function requireElasticIp({ ec2, target }: OriginClients, address: string): Promise<void> {
   const Filters = [{ Name: 'public-ip', Values: [address] }];
-  const { Addresses } = await ask(ec2, 'describeAddresses', { Filters });
+  const { Addresses } = await callAws(ec2, 'describeAddresses', { Filters });
   if (Addresses?.[0]?.AllocationId) return;
   throw new CommandFailed(
     `The account has no Elastic IP ${address} in ${target.environment.region}: it was released or moved to another account.`,
@@ -138,12 +138,12 @@ async function readGateway({ ec2 }: OriginClients, resources: readonly StackReso
   const id = resources.find(({ type }) => type === 'AWS::EC2::NatGateway')?.physicalId;
   if (id === undefined) return null;
   const Filter = [{ Name: 'nat-gateway-id', Values: [id] }];
-  const { NatGateways } = await ask(ec2, 'describeNatGateways', { Filter });
+  const { NatGateways } = await callAws(ec2, 'describeNatGateways', { Filter });
   // EC2 lists a deleted gateway for about an hour.
   // https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-working-with.html
   const { State: state = 'deleted', SubnetId: subnetId = '', NatGatewayAddresses } = NatGateways?.[0] ?? {};
   const Filters = [{ Name: 'subnet-id', Values: [subnetId] }];
-  const { Subnets } = await ask(ec2, 'describeSubnets', { Filters });
+  const { Subnets } = await callAws(ec2, 'describeSubnets', { Filters });
   return {
     id,
     /** `pending`, `available`, `failed`, `deleting` or `deleted`. */
@@ -160,7 +160,9 @@ const readConsumers = ({ lambda }: OriginClients, resources: readonly StackResou
     resources
       .filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping')
       .map(async ({ physicalId: UUID }) => {
-        const { FunctionArn, EventSourceArn, State } = await ask(lambda, 'getEventSourceMapping', { UUID });
+        const { FunctionArn, EventSourceArn, State } = await callAws(lambda, 'getEventSourceMapping', {
+          UUID,
+        });
         const nameIn = (arn = '') => arn.split(':').at(-1) ?? '';
         return { functionName: nameIn(FunctionArn), queueName: nameIn(EventSourceArn), state: State ?? '' };
       }),

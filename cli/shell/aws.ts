@@ -87,7 +87,7 @@ const prefixes: Readonly<Record<string, string>> = {
 };
 
 /** Calls a method of an SDK client with a deadline. @throws AwsCallFailed that quotes AWS, with a remedy if we know one */
-export async function ask<
+export async function callAws<
   Client extends { readonly config: { serviceId: string } },
   Name extends keyof Client & string,
 >(client: Client, method: Name, input: Call<Client[Name]>['input']): Promise<Call<Client[Name]>['output']> {
@@ -107,7 +107,7 @@ export async function ask<
 }
 
 /** All pages of a method. @param token the member of its inputs and outputs that continues a list */
-export async function askPages<
+export async function callAwsPages<
   Client extends { readonly config: { serviceId: string } },
   Name extends keyof Client & string,
 >(
@@ -119,7 +119,7 @@ export async function askPages<
   const pages: Call<Client[Name]>['output'][] = [];
   let next: string | undefined;
   do {
-    const page = await ask(client, method, { ...(input as object), [token]: next } as typeof input);
+    const page = await callAws(client, method, { ...(input as object), [token]: next } as typeof input);
     pages.push(page);
     next = (page as Readonly<Record<string, string | undefined>>)[token];
   } while (next);

@@ -1,6 +1,6 @@
 import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
 import { environments, stacksOf, type TableStack } from '../../lib/environments';
-import { ask, askPages, clientSettings, unlessRefused } from './aws';
+import { callAws, callAwsPages, clientSettings, unlessRefused } from './aws';
 import { CommandFailed } from './failure';
 
 /** Every stack of the table, in order. */
@@ -15,7 +15,9 @@ export async function openCloudFormation(region: string): Promise<CloudFormation
 /** @returns undefined if there is no such stack */
 export async function findStack(client: CloudFormation, StackName: string): Promise<Stack | undefined> {
   // CloudFormation has no separate error for a missing stack.
-  const answer = await unlessRefused(/^ValidationError$/, () => ask(client, 'describeStacks', { StackName }));
+  const answer = await unlessRefused(/^ValidationError$/, () =>
+    callAws(client, 'describeStacks', { StackName }),
+  );
   return answer?.Stacks?.[0];
 }
 
@@ -43,7 +45,7 @@ export interface StackResource {
 
 /** A stack's existing resources: all pages, because DescribeStackResources returns the first 100 only. */
 export async function listResources(client: CloudFormation, StackName: string) {
-  const pages = await askPages(client, 'listStackResources', { StackName });
+  const pages = await callAwsPages(client, 'listStackResources', { StackName });
   return pages
     .flatMap(({ StackResourceSummaries = [] }) => StackResourceSummaries)
     .flatMap(({ LogicalResourceId, ResourceType, PhysicalResourceId, ResourceStatus }): StackResource[] =>

@@ -1,6 +1,6 @@
 import type { Input, OperationError, OperationName, OperationResult } from '../../domain/operations';
 import { urlRefusals } from '../../domain/receiver-url';
-import { ask } from './aws';
+import { callAws } from './aws';
 import { CommandFailed, UsageError } from './failure';
 import { readFields } from './json';
 import type { Target } from './target';
@@ -46,7 +46,7 @@ export async function runOperation<Name extends OperationName>(
   const { Lambda } = await import('@aws-sdk/client-lambda');
   // No retries: an invocation that got no response may have changed data.
   const client = new Lambda({ ...target.clientSettings('lambda'), maxAttempts: 1 });
-  const { FunctionError, Payload } = await ask(client, 'invoke', {
+  const { FunctionError, Payload } = await callAws(client, 'invoke', {
     FunctionName: target.output('OperationsFunctionName'),
     Payload: Buffer.from(JSON.stringify({ operation, input })),
   });

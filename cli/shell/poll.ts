@@ -7,14 +7,14 @@ interface PollOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Polls until `ask` returns a value. @returns undefined after the timeout @throws AbortError */
+/** Polls until `look` returns a value. @returns undefined after the timeout @throws AbortError */
 export async function poll<T>(
-  ask: () => Promise<T | undefined> | T | undefined,
+  look: () => Promise<T | undefined> | T | undefined,
   { seconds, every, signal }: PollOptions,
 ): Promise<T | undefined> {
   const deadline = Date.now() + seconds * 1_000;
   for (;;) {
-    const answer = await ask();
+    const answer = await look();
     if (answer !== undefined || Date.now() >= deadline) return answer;
     await sleep(every, undefined, { signal });
   }

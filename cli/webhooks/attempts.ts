@@ -18,7 +18,7 @@ export async function waitForAttempt(
   { isOver = () => true, ...options }: WaitOptions,
 ): Promise<Attempt> {
   let last: Attempt | undefined;
-  const ask = async () => {
+  const look = async () => {
     try {
       const query = { eventId, webhookId, limit: 1 };
       [last] = (await runOperation(target, 'list-delivery-attempts', query)).attempts;
@@ -28,7 +28,7 @@ export async function waitForAttempt(
     }
     return last && isOver(last) ? last : undefined;
   };
-  const attempt = (await poll(ask, { every: 500, ...options })) ?? last;
+  const attempt = (await poll(look, { every: 500, ...options })) ?? last;
   if (attempt) return attempt;
   const logs = `See the logs of the functions that fan out and deliver, in ${target.logs}.`;
   throw new CommandFailed(

@@ -1,7 +1,7 @@
 import { type NewEvent, parseEvent, writeEvent } from '../../domain/event';
 import type { Webhook } from '../../domain/operations';
 import type { OutputName } from '../../domain/outputs';
-import { ask } from '../shell/aws';
+import { callAws } from '../shell/aws';
 import { CommandFailed, UsageError } from '../shell/failure';
 import { runOperation } from '../shell/operations';
 import type { Target } from '../shell/target';
@@ -21,7 +21,10 @@ export async function sendMessages(target: Target, output: OutputName, messages:
     MessageBody: body,
     MessageGroupId: group,
   }));
-  const { Failed = [] } = await ask(client, 'sendMessageBatch', { QueueUrl: target.output(output), Entries });
+  const { Failed = [] } = await callAws(client, 'sendMessageBatch', {
+    QueueUrl: target.output(output),
+    Entries,
+  });
   if (Failed[0])
     throw new CommandFailed(
       `The queue in ${output} rejected ${Failed.length} of ${messages.length} messages: ${Failed[0].Code}.`,

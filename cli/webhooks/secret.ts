@@ -1,6 +1,6 @@
 import { isOfProbe } from '../../domain/probe';
 import { secretLength, secretMessage, secretText } from '../../domain/signature';
-import { ask } from '../shell/aws';
+import { callAws } from '../shell/aws';
 import { CommandFailed, UsageError } from '../shell/failure';
 import type { Target } from '../shell/target';
 
@@ -16,7 +16,7 @@ export async function deriveSecret(target: Target, webhookId: string, version: n
   const client = new KMS(target.clientSettings('kms'));
   const KeyId = target.output('WebhookSecretsKeyArn');
   const Message = secretMessage(webhookId, version);
-  const { Mac } = await ask(client, 'generateMac', { KeyId, MacAlgorithm: 'HMAC_SHA_256', Message });
+  const { Mac } = await callAws(client, 'generateMac', { KeyId, MacAlgorithm: 'HMAC_SHA_256', Message });
   if (Mac?.length === secretLength) return secretText(Mac);
   throw new CommandFailed(`${KeyId} created no MAC of ${secretLength} bytes.`, 'Check the outputs file.');
 }

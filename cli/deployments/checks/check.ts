@@ -23,7 +23,7 @@ export interface Context {
 /** Read-only. A string is short for a finding with outcome `ok`. */
 export interface Check {
   readonly id: string;
-  ask(context: Context): Promise<string | Finding>;
+  run(context: Context): Promise<string | Finding>;
 }
 
 export const failed = (found: string, remedy: string): Finding => ({ outcome: 'failed', found, remedy });

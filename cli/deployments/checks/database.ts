@@ -1,6 +1,6 @@
 import { RDS } from '@aws-sdk/client-rds';
 import { type Environment, restoreSuffix } from '../../../lib/environments';
-import { ask, clientSettings, unlessRefused } from '../../shell/aws';
+import { callAws, clientSettings, unlessRefused } from '../../shell/aws';
 import type { AssembledStack } from '../assembly';
 import { type Check, existing, failed, planned, warning } from './check';
 
@@ -14,7 +14,7 @@ export const databaseChecks: readonly Check[] = [
     // DescribeDBEngineVersions omits Data API support; instance options have it, as an optional field.
     // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_OrderableDBInstanceOption.html
     id: 'database-engine',
-    async ask(context) {
+    async run(context) {
       const { stack, zones } = context;
       const { Engine, EngineVersion, EnableHttpEndpoint, GlobalClusterIdentifier } = plannedCluster(stack);
       const isGlobal = GlobalClusterIdentifier || planned(stack, 'AWS::RDS::GlobalCluster').length > 0;
@@ -22,7 +22,7 @@ export const databaseChecks: readonly Check[] = [
       const input = { Engine, EngineVersion, DBInstanceClass: 'db.serverless' };
       // InvalidParameterValue: RDS does not offer the version.
       const answer = await unlessRefused(/^InvalidParameter/, () =>
-        ask(rds, 'describeOrderableDBInstanceOptions', input),
+        callAws(rds, 'describeOrderableDBInstanceOptions', input),
       );
       const offered = (answer?.OrderableDBInstanceOptions ?? [])
         .filter(({ SupportsHttpEndpoint }) => !EnableHttpEndpoint || SupportsHttpEndpoint !== false)
@@ -51,7 +51,7 @@ export const databaseChecks: readonly Check[] = [
   },
   {
     id: 'database-running',
-    async ask(context) {
+    async run(context) {
       const [cluster] = await existing(context, clusterType);
       if (cluster === undefined) return 'no database yet';
       const running = (await describeCluster(context.stack.region, cluster))?.EngineVersion ?? '';
@@ -66,7 +66,7 @@ export const databaseChecks: readonly Check[] = [
   },
   {
     id: 'restore',
-    async ask(context) {
+    async run(context) {
       const { stack, environment } = context;
       const { restoreFrom } = environment.database;
       if (!restoreFrom || stack.name !== environment.stackId) return 'no restore requested';
@@ -92,7 +92,7 @@ export const databaseChecks: readonly Check[] = [
 async function describeCluster(region: string, DBClusterIdentifier: string) {
   const rds = new RDS(clientSettings(region));
   const answer = await unlessRefused(/^DBClusterNotFoundFault$/, () =>
-    ask(rds, 'describeDBClusters', { DBClusterIdentifier }),
+    callAws(rds, 'describeDBClusters', { DBClusterIdentifier }),
   );
   return answer?.DBClusters?.[0];
 }
@@ -103,7 +103,7 @@ async function readSource(region: string, { snapshot, cluster = '', time = '' }:
   if (snapshot) {
     const rds = new RDS(clientSettings(region));
     const answer = await unlessRefused(/^DBClusterSnapshotNotFoundFault$/, () =>
-      ask(rds, 'describeDBClusterSnapshots', { DBClusterSnapshotIdentifier: snapshot }),
+      callAws(rds, 'describeDBClusterSnapshots', { DBClusterSnapshotIdentifier: snapshot }),
     );
     const { Status = `not in ${region}`, EngineVersion: version } = answer?.DBClusterSnapshots?.[0] ?? {};
     return { found: `${snapshot} is ${Status}`, version, isUsable: Status === 'available' };

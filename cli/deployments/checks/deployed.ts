@@ -1,11 +1,11 @@
 import { EC2 } from '@aws-sdk/client-ec2';
-import { ask, clientSettings } from '../../shell/aws';
+import { callAws, clientSettings } from '../../shell/aws';
 import { type Check, existing, failed } from './check';
 
 export const deployedChecks: readonly Check[] = [
   {
     id: 'stack-state',
-    async ask({ stack, deployed }) {
+    async run({ stack, deployed }) {
       const { status = '' } = (await deployed) ?? {};
       if (status === '') return 'not deployed yet';
       const remedy = stateRemedies.find(([pattern]) => pattern.test(status))?.[1];
@@ -16,7 +16,7 @@ export const deployedChecks: readonly Check[] = [
   },
   {
     id: 'adopted-address',
-    async ask(context) {
+    async run(context) {
       const { stack } = context;
       const { stackId, adoptedElasticIp, webhookOrigin, standby } = context.environment;
       const adopted = (
@@ -28,10 +28,10 @@ export const deployedChecks: readonly Check[] = [
       const ec2 = new EC2(clientSettings(stack.region));
       const AllocationIds = adopted.map(({ allocationId }) => allocationId);
       const Filters = [{ Name: 'allocation-id', Values: AllocationIds }];
-      const { Addresses = [] } = await ask(ec2, 'describeAddresses', { Filters });
+      const { Addresses = [] } = await callAws(ec2, 'describeAddresses', { Filters });
       const [own] = await existing(context, 'AWS::EC2::NatGateway');
       const { NatGateways } =
-        own === undefined ? {} : await ask(ec2, 'describeNatGateways', { NatGatewayIds: [own] });
+        own === undefined ? {} : await callAws(ec2, 'describeNatGateways', { NatGatewayIds: [own] });
       const held = NatGateways?.[0]?.NatGatewayAddresses ?? [];
       for (const { allocationId, address } of adopted) {
         const current = Addresses.find(({ AllocationId }) => AllocationId === allocationId);

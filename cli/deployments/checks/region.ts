@@ -2,7 +2,7 @@ import { Account } from '@aws-sdk/client-account';
 import { Backup } from '@aws-sdk/client-backup';
 import { EC2 } from '@aws-sdk/client-ec2';
 import { IAM } from '@aws-sdk/client-iam';
-import { AwsCallFailed, ask, clientSettings, unlessRefused } from '../../shell/aws';
+import { AwsCallFailed, callAws, clientSettings, unlessRefused } from '../../shell/aws';
 import { type Check, existing, failed, planned, warning } from './check';
 
 export const regionChecks: readonly Check[] = [
@@ -10,10 +10,10 @@ export const regionChecks: readonly Check[] = [
     // Without the role, the first call to RDS can fail. https://github.com/aws-samples/eks-workshop-v2/issues/1609,
     // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAM.ServiceLinkedRoles.html
     id: 'rds-service-linked-role',
-    async ask({ stack: { region } }) {
+    async run({ stack: { region } }) {
       const iam = new IAM(clientSettings(region));
       const RoleName = 'AWSServiceRoleForRDS';
-      const answer = await unlessRefused(/^NoSuchEntity/, () => ask(iam, 'getRole', { RoleName }));
+      const answer = await unlessRefused(/^NoSuchEntity/, () => callAws(iam, 'getRole', { RoleName }));
       if (answer) return `${answer.Role?.Arn}`;
       return failed(
         `the account has no ${RoleName}`,
@@ -24,9 +24,9 @@ export const regionChecks: readonly Check[] = [
   {
     // https://docs.aws.amazon.com/accounts/latest/reference/API_GetRegionOptStatus.html
     id: 'region',
-    async ask({ stack: { region } }) {
+    async run({ stack: { region } }) {
       const account = new Account(clientSettings(region));
-      const { RegionOptStatus: status = '' } = await ask(account, 'getRegionOptStatus', {
+      const { RegionOptStatus: status = '' } = await callAws(account, 'getRegionOptStatus', {
         RegionName: region,
       });
       const found = `${region} is ${status}`;
@@ -43,10 +43,10 @@ export const regionChecks: readonly Check[] = [
   {
     // All zones of the region: if two of three are unavailable, so may be the region (docs/decisions/loss-of-a-region.md).
     id: 'zones',
-    async ask({ zones, stack: { region } }) {
+    async run({ zones, stack: { region } }) {
       const ec2 = new EC2(clientSettings(region));
       const Filters = [{ Name: 'zone-type', Values: ['availability-zone'] }];
-      const { AvailabilityZones = [] } = await ask(ec2, 'describeAvailabilityZones', { Filters });
+      const { AvailabilityZones = [] } = await callAws(ec2, 'describeAvailabilityZones', { Filters });
       const states = new Map(zones.map((zone) => [zone, 'missing']));
       for (const { ZoneName = '', State = '' } of AvailabilityZones) states.set(ZoneName, State);
       const found = [...states].map(([zone, state]) => `${zone} is ${state}`).join(', ');
@@ -60,11 +60,11 @@ export const regionChecks: readonly Check[] = [
     // A read that a role of the account may make in any region: if the guardrails are attached, a policy denies it outside.
     // A dry run always ends with an error: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/CommonParameters.html
     id: 'guardrails',
-    async ask({ environment: { residencyRegions } }) {
+    async run({ environment: { residencyRegions } }) {
       const outside = enabledEverywhere.find((each) => !residencyRegions.includes(each)) ?? '';
       const remedy = 'Attach the policies to the account, or see why they do not apply: docs/guardrails.md.';
       try {
-        await ask(new EC2(clientSettings(outside)), 'describeAvailabilityZones', { DryRun: true });
+        await callAws(new EC2(clientSettings(outside)), 'describeAvailabilityZones', { DryRun: true });
       } catch (error) {
         if (!(error instanceof AwsCallFailed)) throw error;
         if (error.message.includes('service control policy')) return `a call in ${outside} is denied`;
@@ -78,11 +78,11 @@ export const regionChecks: readonly Check[] = [
     // https://docs.aws.amazon.com/aws-backup/latest/devguide/assigning-resources-json.html
     // https://docs.aws.amazon.com/aws-backup/latest/devguide/API_UpdateRegionSettings.html omits this.
     id: 'backup-opt-in',
-    async ask(context) {
+    async run(context) {
       const { stack } = context;
       if (planned(stack, 'AWS::Backup::BackupPlan').length === 0) return 'the stack has no backup plan';
       const { region } = stack;
-      const settings = await ask(new Backup(clientSettings(region)), 'describeRegionSettings', {});
+      const settings = await callAws(new Backup(clientSettings(region)), 'describeRegionSettings', {});
       const { Aurora: isIn } = settings.ResourceTypeOptInPreference ?? {};
       if (isIn) return 'AWS Backup is on for Aurora';
       if (isIn === undefined)

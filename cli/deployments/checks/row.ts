@@ -7,7 +7,7 @@ const placeholder = /(^|[.@/])example(\.(com|net|org))?(?=[:/?#]|$)/i;
 export const rowChecks: readonly Check[] = [
   {
     id: 'placeholders',
-    async ask({
+    async run({
       environment: { stackId, disposable, tokenIssuer, support, domainNames, alarmEmail },
       stack,
     }) {
@@ -26,7 +26,7 @@ export const rowChecks: readonly Check[] = [
   },
   {
     id: 'alarm-email',
-    async ask({ environment: { stackId, serviceLevelAgreement, alarmEmail }, stack }) {
+    async run({ environment: { stackId, serviceLevelAgreement, alarmEmail }, stack }) {
       if (stack.name !== stackId) return `checked with ${stackId}`;
       if (!serviceLevelAgreement) return 'no alarms without a service level agreement';
       if (alarmEmail) return `alarms notify ${alarmEmail}`;

@@ -1,12 +1,12 @@
 import { KMS } from '@aws-sdk/client-kms';
 import { recordedArn, sharedKeysOf } from '../../../lib/environments';
-import { ask, clientSettings, unlessRefused } from '../../shell/aws';
+import { callAws, clientSettings, unlessRefused } from '../../shell/aws';
 import { type Check, existing, failed, warning } from './check';
 
 export const standbyChecks: readonly Check[] = [
   {
     id: 'promotion',
-    async ask({ environment: { standby, domainNames }, stack }) {
+    async run({ environment: { standby, domainNames }, stack }) {
       if (stack.name !== standby?.stackId) return 'the stack is no standby';
       const { keys, adoptedKeys, adoptedElasticIp } = standby;
       const changes = [
@@ -24,7 +24,7 @@ export const standbyChecks: readonly Check[] = [
   {
     // https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-replicate.html
     id: 'key-replicas',
-    async ask(context) {
+    async run(context) {
       const { environment, stack } = context;
       const { standby } = environment;
       const isStandby = stack.name === standby?.stackId;
@@ -33,7 +33,9 @@ export const standbyChecks: readonly Check[] = [
       const deployed = await existing(context, 'AWS::KMS::ReplicaKey');
       const stateOf = async (region: string, KeyId: string) => {
         const kms = new KMS(clientSettings(region));
-        const answer = await unlessRefused(/^NotFoundException$/, () => ask(kms, 'describeKey', { KeyId }));
+        const answer = await unlessRefused(/^NotFoundException$/, () =>
+          callAws(kms, 'describeKey', { KeyId }),
+        );
         return answer?.KeyMetadata?.KeyState;
       };
       const found: string[] = [];

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { KMS } from '@aws-sdk/client-kms';
 import { callApi } from '../../../cli/callers/api';
-import { ask, clientSettings } from '../../../cli/shell/aws';
+import { callAws, clientSettings } from '../../../cli/shell/aws';
 import { useAccount } from '../account';
 
 const account = useAccount();
@@ -21,7 +21,7 @@ it.each<[object, said: string, remedy: string]>([
 ])('quotes AWS, with a remedy: %j', async (error, said, remedy) => {
   const sign = () => Promise.reject(Object.assign(new Error(), error));
   const client = { config: { serviceId: 'KMS' }, sign };
-  await expect(ask(client as never, 'sign' as never, {} as never)).rejects.toMatchObject({
+  await expect(callAws(client as never, 'sign' as never, {} as never)).rejects.toMatchObject({
     message: `kms:Sign failed: ${said}.`,
     remedy: expect.stringContaining(remedy),
   });
@@ -30,7 +30,7 @@ it.each<[object, said: string, remedy: string]>([
 it('says that a response is not from AWS', async () => {
   account().answer({ 'kms:*': () => ({ body: '<title>Sign in</title>' }) });
   const client = new KMS(clientSettings('eu-central-1'));
-  await expect(ask(client, 'sign', { KeyId: 'a' } as never)).rejects.toMatchObject({
+  await expect(callAws(client, 'sign', { KeyId: 'a' } as never)).rejects.toMatchObject({
     message: 'kms:Sign failed: a response with status 200 that is not from AWS.',
     remedy: expect.stringContaining('AWS_ENDPOINT_URL'),
   });
@@ -73,7 +73,7 @@ describe('proxies', () => {
     const entries = Object.entries(variables).map(([name, value]) => [name, value.replace('URL', url)]);
     process.env = { ...env, ...Object.fromEntries(entries), AWS_ENDPOINT_URL: endpoint };
     const client = new KMS(clientSettings('eu-central-1'));
-    await expect(ask(client, 'sign', { KeyId: 'a' } as never)).rejects.toThrow('kms:Sign failed');
+    await expect(callAws(client, 'sign', { KeyId: 'a' } as never)).rejects.toThrow('kms:Sign failed');
     const target = { output: () => endpoint, local: false };
     const request = { method: 'GET', path: '/' } as const;
     await callApi(target as never, request, new AbortController().signal).catch(() => undefined);
