@@ -215,7 +215,7 @@ async function checkVerdict(
     if (status !== 403) return [addresses.join(' or '), status];
     throw new CommandFailed(
       `The delivery did not come from ${addresses.join(' or ')}, or the firewall blocked it.`,
-      `See the log of the function that checks deliveries, in ${target.logs}, and ${target.paste('origin-status')}`,
+      `See the log of the function that checks deliveries, in ${target.logs}, and ${target.walletCommand('origin-status')}`,
     );
   });
   await step(verifySignature, fromOrigin, async (status) => {

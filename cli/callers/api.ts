@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { proxyAgent } from '../shell/aws';
 import { CommandFailed } from '../shell/failure';
 import { parseJson } from '../shell/json';
-import { startCommand } from '../shell/paste';
 import type { Target } from '../shell/target';
+import { startCommand } from '../shell/wallet-command';
 import { type CallerClaims, signAccessToken, signUserAction } from './signing';
 
 export interface ApiResponse {

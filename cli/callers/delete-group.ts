@@ -21,7 +21,7 @@ curl. The API authorizes it like any other request.`,
         throw new CommandFailed(
           `The API did not delete ${group}: ${Object(body).code ?? status}.`,
           status === 404
-            ? `Either it is deleted already, or it belongs to another organization than the caller. Its records: ${target.paste(`audit --group ${group}`)}`
+            ? `Either it is deleted already, or it belongs to another organization than the caller. Its records: ${target.walletCommand(`audit --group ${group}`)}`
             : undefined,
         );
     },

@@ -19,7 +19,7 @@ but may not, because of its kind.`,
       print(seeded, () => columns(Object.entries(seeded)).join('\n'));
       const { userGroupId, callerId } = seeded;
       const command = `delete-group --group ${userGroupId} --caller ${callerId}`;
-      target.note(`To delete the group: ${target.paste(command)}`);
+      target.note(`To delete the group: ${target.walletCommand(command)}`);
     },
   }).option('--organization <id>', 'add a user group to this organization, created by "seed"', id('or'));
 }

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { CommandFailed } from '../shell/failure';
 import { readJson } from '../shell/json';
 import { path } from '../shell/options';
-import { inProject } from '../shell/paste';
+import { inProject } from '../shell/wallet-command';
 import type { Template } from './effects';
 
 export type AssembledStack = ReturnType<typeof readAssembledStack>;

@@ -88,7 +88,8 @@ async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: 
   const again = `move-origin --zone ${zone}${reserve ? ' --reserve' : ''}${yes ? ' --yes' : ''}`;
   const moved = await Promise.race([move(clients, destination, progress), interrupted(signal)])
     .catch((error) => {
-      if (signal.aborted) throw new CommandFailed(`${whereItStands(progress)} Go on: ${target.paste(again)}`);
+      if (signal.aborted)
+        throw new CommandFailed(`${whereItStands(progress)} Go on: ${target.walletCommand(again)}`);
       if (!(error instanceof CommandFailed)) throw error;
       const next =
         'See "If a move fails" in docs/runbook/emergencies.md; the same command continues the move.';

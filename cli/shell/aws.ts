@@ -1,7 +1,7 @@
 import type { Agent } from 'node:http';
 import https from 'node:https';
 import { CommandFailed } from './failure';
-import { startCommand } from './paste';
+import { startCommand } from './wallet-command';
 
 /** Milliseconds for a call with its retries: a paused database cluster may need half of it to resume. */
 const deadline = 60_000;

@@ -65,5 +65,5 @@ export async function runOperation<Name extends OperationName>(
   const { code, message } = error;
   if (code === 'input_invalid' || code in urlRefusals) throw new UsageError(message);
   const [advice, command = ''] = remedies[code] ?? [];
-  throw new OperationRefused(code, message, advice && `${advice}: ${target.paste(command)}`);
+  throw new OperationRefused(code, message, advice && `${advice}: ${target.walletCommand(command)}`);
 }

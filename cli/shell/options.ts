@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { beginsWithDay } from '../../domain/time';
 import { environmentNamed, environments, stackNamed, stacksOf } from '../../lib/environments';
-import { type EnvironmentOptions, localOutputs } from './paste';
+import { type EnvironmentOptions, localOutputs } from './wallet-command';
 
 /** Options of every command on an environment. */
 export interface CommonOptions extends EnvironmentOptions {

@@ -7,8 +7,14 @@ import { clientSettings, localClientSettings } from './aws';
 import { CommandFailed } from './failure';
 import { readJson } from './json';
 import { type CommonOptions, withEnvironment } from './options';
-import { type EnvironmentOptions, inProject, localOutputs, startCommand, walletCommand } from './paste';
 import type { Terminal } from './terminal';
+import {
+  type EnvironmentOptions,
+  inProject,
+  localOutputs,
+  startCommand,
+  walletCommand,
+} from './wallet-command';
 
 /** A deployed environment, in AWS or on this machine. */
 export type Target = Awaited<ReturnType<typeof openTarget>>;
@@ -49,7 +55,7 @@ export async function openTarget(
     /** Writes to stderr. */
     note,
     /** A command on this environment, ready to paste into a shell. */
-    paste: (command: string) => walletCommand(command, { environment: name, outputs: file }),
+    walletCommand: (command: string) => walletCommand(command, { environment: name, outputs: file }),
     /** Where `local receive` listens by default: the port moves with those of `npm start`. */
     receiverPort: Number(new URL(endpoints?.['webhook-receiver'] ?? 'http://127.0.0.1:8010/').port),
     logs: endpoints ? join(dirname(file), 'logs', name) : 'CloudWatch',

@@ -35,7 +35,7 @@ export async function waitForAttempt(
     `No delivery attempt within ${options.seconds} s.`,
     target.local
       ? logs
-      : `The consumers may be disabled, or messages queued: ${target.paste('origin-status')}\nOtherwise: ${logs}`,
+      : `The consumers may be disabled, or messages queued: ${target.walletCommand('origin-status')}\nOtherwise: ${logs}`,
   );
 }
 

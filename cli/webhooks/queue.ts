@@ -46,6 +46,6 @@ export async function describeEnabledWebhook(target: Target, webhookId: string):
   if (webhook.enabled) return webhook;
   throw new CommandFailed(
     `${webhookId} is disabled (${webhook.disabledReason}): deliveries to it are dropped.`,
-    `Enable it first: ${target.paste(`webhook enable --webhook ${webhookId}`)}`,
+    `Enable it first: ${target.walletCommand(`webhook enable --webhook ${webhookId}`)}`,
   );
 }

@@ -86,7 +86,7 @@ async function receive({ respond, json, port, ...options }: ReceiveOptions, term
     if (!target.local)
       target.note('The environment is deployed: it needs a tunnel with a public https URL to this machine.');
     const url = target.local ? receiver.url : 'https://…';
-    target.note(target.paste(`webhook add --organization or-… --url ${url}`));
+    target.note(target.walletCommand(`webhook add --organization or-… --url ${url}`));
     if (!signal.aborted) await once(signal, 'abort');
     await receiver.close();
   } finally {

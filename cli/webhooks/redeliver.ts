@@ -70,7 +70,7 @@ interrupted and run again: receivers detect duplicates by the webhook-id.`,
     if (event && redelivered === 0)
       throw new CommandFailed(
         `Event ${event} is not available for ${webhookId} in environment ${target.environment.name}.`,
-        `Events are kept for 14 days. The webhook must have existed when the event was sent, and include its kind: ${target.paste(`webhook show --webhook ${webhookId}`)}`,
+        `Events are kept for 14 days. The webhook must have existed when the event was sent, and include its kind: ${target.walletCommand(`webhook show --webhook ${webhookId}`)}`,
       );
     print(
       { ...counts, dryRun },

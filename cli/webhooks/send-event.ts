@@ -26,7 +26,7 @@ export function register(program: Command, terminal: Terminal): void {
         target.note(`No enabled webhook of ${organizationId} receives ${kind}: nothing will be delivered.`);
       await putEvent(target, { id: eventId, organizationId, kind, data });
       print({ eventId }, () => eventId);
-      target.note(`Its deliveries: ${target.paste(`deliveries --event ${eventId}`)}`);
+      target.note(`Its deliveries: ${target.walletCommand(`deliveries --event ${eventId}`)}`);
     },
   })
     .requiredOption('--organization <id>', 'the organization', id('or'))

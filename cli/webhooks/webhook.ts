@@ -47,13 +47,13 @@ export function register(program: Command, terminal: Terminal): void {
       hintAtKinds(target, kinds);
       const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds });
       const { webhookId, secretVersion } = added;
-      const again = target.paste(`webhook secret --webhook ${webhookId}`);
+      const again = target.walletCommand(`webhook secret --webhook ${webhookId}`);
       target.note(`Added ${webhookId}. To print its secret again: ${again}`);
       const secret = await deriveSecret(target, webhookId, secretVersion);
       print({ webhookId, secret }, () => `webhookId  ${webhookId}\nsecret     ${secret}`);
       const kind = kinds?.[0] ?? 'wallet.created';
       const send = `local send-event --organization ${organizationId} --kind ${kind} --data '{}'`;
-      target.note(`To send it an event: ${target.paste(send)}`);
+      target.note(`To send it an event: ${target.walletCommand(send)}`);
       await warnOfSameUrl(target, added);
     },
   })

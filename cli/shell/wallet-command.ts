@@ -10,7 +10,7 @@ export interface EnvironmentOptions {
 /** Where `npm start` writes the outputs of this machine's environments, whatever folder a command runs in. */
 export const localOutputs = resolve(__dirname, '../../.local/outputs.json');
 
-// Commands to paste: short in the project's folder, and correct in any other.
+// Commands are short in the project's folder, and correct in any other.
 const projectRoot = resolve(__dirname, '../..');
 const isHere = () => process.cwd() === projectRoot;
 
