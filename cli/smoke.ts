@@ -9,7 +9,7 @@ import { CommandFailed, UsageError } from './shell/failure';
 import { awaitInterruption } from './shell/interruption';
 import { runOperation } from './shell/operations';
 import { type CommonOptions, duration } from './shell/options';
-import type { Target } from './shell/target';
+import type { DeployedEnvironment } from './shell/target';
 import { environmentCommand } from './shell/target';
 import type { Terminal } from './shell/terminal';
 import { requireDelivered, waitForAttempt } from './webhooks/attempts';
@@ -49,7 +49,7 @@ const recorded = 'find it in the delivery log';
 const checked = ['receive the delivery', 'check its source address', 'verify its signature'] as const;
 const lastStep = 'clean up';
 
-async function smoke(target: Target, options: SmokeOptions, terminal: Terminal): Promise<void> {
+async function smoke(target: DeployedEnvironment, options: SmokeOptions, terminal: Terminal): Promise<void> {
   const { withoutWebhook, json, environment, timeout } = options;
   if (withoutWebhook && options.receiverUrl !== undefined)
     throw new UsageError('Give --receiver-url or --without-webhook, not both.');
@@ -199,7 +199,7 @@ const verdicts = new Set<number | null>([204, 401, 403, 422]);
 
 /** The steps that the environment's own receiver carried out. It looks at the source address first. */
 async function checkVerdict(
-  target: Target,
+  target: DeployedEnvironment,
   attempt: Attempt | undefined,
   step: ReturnType<typeof createSteps>['step'],
 ): Promise<void> {
@@ -230,7 +230,7 @@ async function checkVerdict(
 }
 
 /** Expects exactly the addresses in the stack's outputs. */
-function compareOrigins(target: Target, answer: ApiResponse): string {
+function compareOrigins(target: DeployedEnvironment, answer: ApiResponse): string {
   const reserves = reserveOutputs.map(target.optionalOutput).flatMap((each) => (each ? [`${each}/32`] : []));
   const expected = {
     environment: target.environment.name,

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { proxyAgent } from '../shell/aws';
 import { CommandFailed } from '../shell/failure';
 import { parseJson } from '../shell/json';
-import type { Target } from '../shell/target';
+import type { DeployedEnvironment } from '../shell/target';
 import { startCommand } from '../shell/wallet-command';
 import { type CallerClaims, signAccessToken, signUserAction } from './signing';
 
@@ -28,7 +28,7 @@ const deadline = 35_000;
 
 /** Sends a request to the API. @throws CommandFailed when there is no response */
 export async function callApi(
-  target: Target,
+  target: DeployedEnvironment,
   { method, path, headers = {} }: ApiRequest,
   signal: AbortSignal,
 ): Promise<ApiResponse> {
@@ -61,7 +61,7 @@ export async function callApi(
 
 /** @throws CommandFailed with the response and the expected one */
 export function unexpectedResponse(
-  target: Target,
+  target: DeployedEnvironment,
   { method, path }: ApiRequest,
   { status, contentType, body }: ApiResponse,
   expected: string,
@@ -77,7 +77,7 @@ export function unexpectedResponse(
 
 /** Sends a deletion with an access token and a user action, both valid for five minutes. */
 export async function sendDeletion(
-  target: Target,
+  target: DeployedEnvironment,
   caller: CallerClaims,
   userGroupId: string,
   signal: AbortSignal,

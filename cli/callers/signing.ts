@@ -4,7 +4,7 @@ import type { OutputName } from '../../domain/outputs';
 import { accessToken, bodyHash, userAction } from '../../domain/tokens';
 import { callAws } from '../shell/aws';
 import { runOperation } from '../shell/operations';
-import type { Target } from '../shell/target';
+import type { DeployedEnvironment } from '../shell/target';
 import { signJwt } from './sign-jwt';
 
 export interface CallerClaims {
@@ -14,7 +14,10 @@ export interface CallerClaims {
 }
 
 /** Looks up a caller in its region. Warns if it is deactivated: the API will refuse its tokens. */
-export async function readCallerClaims(target: Target, identityId: string): Promise<CallerClaims> {
+export async function readCallerClaims(
+  target: DeployedEnvironment,
+  identityId: string,
+): Promise<CallerClaims> {
   const { organizationId, kind, active } = await runOperation(target, 'describe-identity', { identityId });
   if (!active) target.note(`warning: ${identityId} is deactivated; the API will refuse it.`);
   return { sub: identityId, org: organizationId, kind };
@@ -24,7 +27,7 @@ export async function readCallerClaims(target: Target, identityId: string): Prom
 const now = () => Math.floor(Date.now() / 1_000);
 
 /** Signs an access token. @param lifetime seconds, at most a day */
-export function signAccessToken(target: Target, caller: CallerClaims, lifetime: number) {
+export function signAccessToken(target: DeployedEnvironment, caller: CallerClaims, lifetime: number) {
   const iat = now();
   return sign(target, 'TokenSigningKeyArn', accessToken, { ...caller, iat, nbf: iat }, lifetime);
 }
@@ -39,7 +42,7 @@ export interface SignedRequest {
 
 /** Signs a single request of the caller, for five minutes: the API accepts no longer. */
 export function signUserAction(
-  target: Target,
+  target: DeployedEnvironment,
   { sub, org }: CallerClaims,
   { method, path, body }: SignedRequest,
 ) {
@@ -49,7 +52,7 @@ export function signUserAction(
 
 /** Signs claims that begin now and end after a lifetime, in seconds. */
 async function sign(
-  target: Target,
+  target: DeployedEnvironment,
   key: OutputName,
   { type, audience }: typeof accessToken | typeof userAction,
   own: { readonly iat: number; readonly [claim: string]: unknown },

@@ -5,7 +5,7 @@ import { probeMinutes } from '../../domain/probe';
 import { callAwsPages } from '../shell/aws';
 import { CommandFailed } from '../shell/failure';
 import { time } from '../shell/options';
-import { environmentCommand, type Target } from '../shell/target';
+import { type DeployedEnvironment, environmentCommand } from '../shell/target';
 import { type Terminal, table } from '../shell/terminal';
 
 const [hour, day] = [3_600_000, 24 * 3_600_000];
@@ -59,7 +59,7 @@ function startTime(text: string): string {
   return new Date(start).toISOString();
 }
 
-async function measure(target: Target, availability: number, since: string) {
+async function measure(target: DeployedEnvironment, availability: number, since: string) {
   const now = Date.now();
   const start = Math.floor(Date.parse(since) / hour) * hour;
   // CloudWatch may not have counted the last probe yet.
@@ -105,7 +105,7 @@ interface Sum {
 
 /** Sums by period, of the periods that have data. */
 async function sums(
-  target: Target,
+  target: DeployedEnvironment,
   start: number,
   end: number,
   period: number,

@@ -6,7 +6,7 @@ import { CommandFailed, UsageError } from '../shell/failure';
 import { awaitInterruption } from '../shell/interruption';
 import type { CommonOptions } from '../shell/options';
 import { poll } from '../shell/poll';
-import type { Target } from '../shell/target';
+import type { DeployedEnvironment } from '../shell/target';
 import { environmentCommand } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
 import {
@@ -52,7 +52,11 @@ export function register(program: Command, terminal: Terminal): void {
     .option('--dry-run', 'print the steps without doing them');
 }
 
-async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: Terminal): Promise<void> {
+async function moveOrigin(
+  target: DeployedEnvironment,
+  options: MoveOriginOptions,
+  terminal: Terminal,
+): Promise<void> {
   const { zone, reserve = false, environment, json, dryRun, yes } = options;
   const { zones, stackId } = target.environment;
   const destination = { zone, reserve };
@@ -105,7 +109,11 @@ async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: 
 }
 
 /** Receivers allow the published addresses only. */
-function requireKnownAddresses(target: Target, stack: OriginStack, { reserve }: OriginLocation): void {
+function requireKnownAddresses(
+  target: DeployedEnvironment,
+  stack: OriginStack,
+  { reserve }: OriginLocation,
+): void {
   const { stackId } = target.environment;
   if (reserve && stack.reserveAddress === undefined)
     throw new UsageError(
@@ -137,7 +145,7 @@ const isSame = (one: OriginLocation, other: OriginLocation): boolean =>
   one.zone === other.zone && one.reserve === other.reserve;
 
 function describePlan(
-  { environment: { stackId, region } }: Target,
+  { environment: { stackId, region } }: DeployedEnvironment,
   stack: OriginStack,
   destination: OriginLocation,
   updates: readonly OriginLocation[],

@@ -2,7 +2,7 @@ import type { CloudWatch } from '@aws-sdk/client-cloudwatch';
 import type { Command } from 'commander';
 import { callAws } from '../shell/aws';
 import { CommandFailed } from '../shell/failure';
-import type { Target } from '../shell/target';
+import type { DeployedEnvironment } from '../shell/target';
 import { environmentCommand } from '../shell/target';
 import { columns, type Terminal, table } from '../shell/terminal';
 import { addressAt, noZone, openOrigin, readOrigin, requireElasticIp, type Tolerant } from './read-origin';
@@ -43,7 +43,7 @@ webhooks are sent.`,
 }
 
 /** The output of `--json`: `null` is unknown or absent. */
-async function readStatus(target: Target, attempt: Tolerant) {
+async function readStatus(target: DeployedEnvironment, attempt: Tolerant) {
   const { SQS } = await import('@aws-sdk/client-sqs');
   const { CloudWatch } = await import('@aws-sdk/client-cloudwatch');
   const { name, stackId } = target.environment;

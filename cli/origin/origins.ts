@@ -11,7 +11,7 @@ import { type OutputName, reserveOutputs } from '../../domain/outputs';
 import { environments } from '../../lib/environments';
 import { CommandFailed } from '../shell/failure';
 import { environment, number, withOutputs } from '../shell/options';
-import { openTarget, readOutputs, type Target } from '../shell/target';
+import { type DeployedEnvironment, openEnvironment, readOutputs } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
 import { isOriginAddress } from './read-origin';
 
@@ -52,14 +52,17 @@ async function origins({ outputs, json, port, ...options }: OriginsOptions, term
       `${outputs} has no outputs of any environment. It has: ${Object.keys(stacks).join(', ') || 'none'}.`,
     );
   const listed = await Promise.all(
-    names.map(async (environment) => readOrigin(await openTarget({ environment, outputs }, terminal))),
+    names.map(async (environment) => readOrigin(await openEnvironment({ environment, outputs }, terminal))),
   );
   const { format = json ? 'json' : 'text' } = options;
   terminal.result(formatAllowList(format, listed, port));
   if (format !== 'json') terminal.note(`Use: ${allowListFormats[format].use}`);
 }
 
-function readOrigin({ environment: { name, region, deprecation }, ...target }: Target): WebhookOrigin {
+function readOrigin({
+  environment: { name, region, deprecation },
+  ...target
+}: DeployedEnvironment): WebhookOrigin {
   if (target.local) target.note(`warning: ${name} runs on this machine: use the list for tests only.`);
   const isUsable = target.local ? IPv4.isValidFourPartDecimal : isOriginAddress;
   const read = (output: OutputName): string => {

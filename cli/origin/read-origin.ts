@@ -8,7 +8,7 @@ import {
   type StackResource,
 } from '../shell/deployed-stack';
 import { CommandFailed, UsageError } from '../shell/failure';
-import { otherVersionRemedy, type Target } from '../shell/target';
+import { type DeployedEnvironment, otherVersionRemedy } from '../shell/target';
 
 /** Accepts documentation addresses (RFC 5737), which are `reserved`: examples use them. */
 export const isOriginAddress = (text: string): boolean =>
@@ -45,7 +45,7 @@ export const addressAt = (stack: OriginStack, { reserve }: OriginLocation = stac
 export type OriginClients = Awaited<ReturnType<typeof openOrigin>>;
 
 /** @throws UsageError on this machine */
-export async function openOrigin(target: Target) {
+export async function openOrigin(target: DeployedEnvironment) {
   if (target.local)
     throw new UsageError(
       'This machine has no zones or gateways: the command is for deployed environments.',

@@ -3,7 +3,7 @@ import { urlRefusals } from '../../domain/receiver-url';
 import { callAws } from './aws';
 import { CommandFailed, UsageError } from './failure';
 import { readFields } from './json';
-import type { Target } from './target';
+import type { DeployedEnvironment } from './target';
 
 /** The operations function refused the operation; `code` is the reason. */
 export class OperationRefused extends CommandFailed {
@@ -39,7 +39,7 @@ interface Answer<Name extends OperationName> {
  * @throws OperationRefused, or UsageError for invalid input, with the function's message; CommandFailed if it does not respond
  */
 export async function runOperation<Name extends OperationName>(
-  target: Target,
+  target: DeployedEnvironment,
   operation: Name,
   input: Input<Name>,
 ): Promise<OperationResult<Name>> {

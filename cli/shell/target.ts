@@ -17,9 +17,9 @@ import {
 } from './wallet-command';
 
 /** A deployed environment, in AWS or on this machine. */
-export type Target = Awaited<ReturnType<typeof openTarget>>;
+export type DeployedEnvironment = Awaited<ReturnType<typeof openEnvironment>>;
 
-export async function openTarget(
+export async function openEnvironment(
   { environment: name, outputs: file }: EnvironmentOptions,
   { note }: Pick<Terminal, 'note'>,
 ) {
@@ -99,7 +99,7 @@ export interface Definition<Options> {
   readonly production?: string;
   /** @param print prints the result: the value with --json, the text otherwise */
   run(
-    target: Target,
+    target: DeployedEnvironment,
     options: Options & CommonOptions,
     print: (value: unknown, text: () => string) => void,
   ): Promise<void>;
@@ -117,7 +117,7 @@ export function environmentCommand<Options>(
   if (help) command.addHelpText('after', `\n${help}`);
   if (production) command.option('--allow-production', 'allow changes to a deployed environment with an SLA');
   return command.action(async (options: Options & CommonOptions & { readonly allowProduction?: boolean }) => {
-    const target = await openTarget(options, terminal);
+    const target = await openEnvironment(options, terminal);
     const { local, environment } = target;
     if (production && !local && environment.serviceLevelAgreement && !options.allowProduction)
       throw new CommandFailed(

@@ -2,7 +2,7 @@ import type { Attempt } from '../../domain/delivery';
 import { CommandFailed } from '../shell/failure';
 import { OperationRefused, runOperation } from '../shell/operations';
 import { poll } from '../shell/poll';
-import type { Target } from '../shell/target';
+import type { DeployedEnvironment } from '../shell/target';
 
 interface WaitOptions {
   readonly seconds: number;
@@ -13,7 +13,7 @@ interface WaitOptions {
 
 /** Waits for an attempt; returns the last one after the timeout. @throws CommandFailed if there is no attempt */
 export async function waitForAttempt(
-  target: Target,
+  target: DeployedEnvironment,
   { eventId, webhookId }: Pick<Attempt, 'eventId' | 'webhookId'>,
   { isOver = () => true, ...options }: WaitOptions,
 ): Promise<Attempt> {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Attempt, outcomes } from '../../domain/delivery';
 import { OperationRefused, runOperation } from '../shell/operations';
 import { id, time } from '../shell/options';
-import { environmentCommand, type Target } from '../shell/target';
+import { type DeployedEnvironment, environmentCommand } from '../shell/target';
 import { type Terminal, table } from '../shell/terminal';
 import { eventId } from './options';
 
@@ -56,7 +56,7 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 /** The deliveries of a paused webhook wait without attempts. Attempts outlive their webhook. */
-async function notePause(target: Target, webhookId: string): Promise<void> {
+async function notePause(target: DeployedEnvironment, webhookId: string): Promise<void> {
   const webhook = await runOperation(target, 'describe-webhook', { webhookId }).catch((error) => {
     if (error instanceof OperationRefused) return undefined;
     throw error;

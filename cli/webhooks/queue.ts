@@ -4,7 +4,7 @@ import type { OutputName } from '../../domain/outputs';
 import { callAws } from '../shell/aws';
 import { CommandFailed, UsageError } from '../shell/failure';
 import { runOperation } from '../shell/operations';
-import type { Target } from '../shell/target';
+import type { DeployedEnvironment } from '../shell/target';
 
 interface OutgoingMessage {
   readonly body: string;
@@ -13,7 +13,11 @@ interface OutgoingMessage {
 }
 
 /** Puts up to ten messages on an output's queue. The SDK may send them twice: our consumers accept duplicates. */
-export async function sendMessages(target: Target, output: OutputName, messages: readonly OutgoingMessage[]) {
+export async function sendMessages(
+  target: DeployedEnvironment,
+  output: OutputName,
+  messages: readonly OutgoingMessage[],
+) {
   const { SQS } = await import('@aws-sdk/client-sqs');
   const client = new SQS(target.clientSettings('sqs'));
   const Entries = messages.map(({ body, group }, index) => ({
@@ -33,7 +37,7 @@ export async function sendMessages(target: Target, output: OutputName, messages:
 }
 
 /** Puts an event on the region's queue, dated now. @throws UsageError if the fan-out would refuse it */
-export async function putEvent(target: Target, event: NewEvent): Promise<void> {
+export async function putEvent(target: DeployedEnvironment, event: NewEvent): Promise<void> {
   const body = writeEvent(event);
   const parsed = parseEvent(body);
   if (!parsed.ok) throw new UsageError(parsed.error, 'Change --data.');
@@ -41,7 +45,10 @@ export async function putEvent(target: Target, event: NewEvent): Promise<void> {
 }
 
 /** @throws CommandFailed if it is disabled, or OperationRefused `webhook_not_found` */
-export async function describeEnabledWebhook(target: Target, webhookId: string): Promise<Webhook> {
+export async function describeEnabledWebhook(
+  target: DeployedEnvironment,
+  webhookId: string,
+): Promise<Webhook> {
   const webhook = await runOperation(target, 'describe-webhook', { webhookId });
   if (webhook.enabled) return webhook;
   throw new CommandFailed(

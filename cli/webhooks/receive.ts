@@ -11,7 +11,7 @@ import { awaitInterruption } from '../shell/interruption';
 import { readFields } from '../shell/json';
 import { runOperation } from '../shell/operations';
 import { type CommonOptions, number, withEnvironment } from '../shell/options';
-import { openTarget, type Target } from '../shell/target';
+import { type DeployedEnvironment, openEnvironment } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
 import { deriveSecret } from './secret';
 
@@ -48,7 +48,7 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 async function receive({ respond, json, port, ...options }: ReceiveOptions, terminal: Terminal) {
-  const target = await openTarget(options, terminal);
+  const target = await openEnvironment(options, terminal);
   const { signal, forget } = awaitInterruption();
 
   async function answer(request: ReceivedRequest): Promise<number> {
@@ -95,7 +95,10 @@ async function receive({ respond, json, port, ...options }: ReceiveOptions, term
 }
 
 /** Verifies with the current secrets of the organization's webhooks: after a rotation, both the old and the new one sign. */
-async function verifyDelivery(request: Pick<ReceivedRequest, 'headers' | 'body'>, target: Target) {
+async function verifyDelivery(
+  request: Pick<ReceivedRequest, 'headers' | 'body'>,
+  target: DeployedEnvironment,
+) {
   const unverified = { verified: false, webhookId: null, secretVersion: null };
   const reasons: string[] = [];
   try {

@@ -2,14 +2,18 @@ import { isOfProbe } from '../../domain/probe';
 import { secretLength, secretMessage, secretText } from '../../domain/signature';
 import { callAws } from '../shell/aws';
 import { CommandFailed, UsageError } from '../shell/failure';
-import type { Target } from '../shell/target';
+import type { DeployedEnvironment } from '../shell/target';
 
 /**
  * Derives a webhook's secret, `whsec_…`, as delivery does. Needs `kms:GenerateMac` on output `WebhookSecretsKeyArn`.
  *
  * @throws UsageError for the probe's: who knows it can make a delivery that the environment verifies
  */
-export async function deriveSecret(target: Target, webhookId: string, version: number): Promise<string> {
+export async function deriveSecret(
+  target: DeployedEnvironment,
+  webhookId: string,
+  version: number,
+): Promise<string> {
   if (isOfProbe(webhookId))
     throw new UsageError(`${webhookId} is the environment's own probe: nobody needs its secret.`);
   const { KMS } = await import('@aws-sdk/client-kms');

@@ -6,7 +6,7 @@ import type { Webhook } from '../../domain/operations';
 import { UsageError } from '../shell/failure';
 import { runOperation } from '../shell/operations';
 import { id, time } from '../shell/options';
-import { type Definition, environmentCommand, type Target } from '../shell/target';
+import { type Definition, type DeployedEnvironment, environmentCommand } from '../shell/target';
 import { columns, type Terminal, table } from '../shell/terminal';
 import { requireDelivered, waitForAttempt } from './attempts';
 import { eventKind, receiverUrl, webhookOption } from './options';
@@ -166,7 +166,10 @@ the old one. A disabled webhook stays disabled.`,
 }
 
 /** An organization may have several webhooks of one URL, but seldom means to. */
-async function warnOfSameUrl(target: Target, { webhookId, organizationId, url }: Webhook): Promise<void> {
+async function warnOfSameUrl(
+  target: DeployedEnvironment,
+  { webhookId, organizationId, url }: Webhook,
+): Promise<void> {
   const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
   const hrefOf = (text: string) => new URL(text).href;
   const same = webhooks.filter((each) => each.webhookId !== webhookId && hrefOf(each.url) === hrefOf(url));
@@ -192,7 +195,10 @@ const testWebhook: Definition<{ readonly webhook: string }> = {
 };
 
 /** Uses the delivery queue: the events queue fans out to all webhooks of the organization. */
-async function sendTestEvent(target: Target, { webhookId, organizationId }: Webhook): Promise<string> {
+async function sendTestEvent(
+  target: DeployedEnvironment,
+  { webhookId, organizationId }: Webhook,
+): Promise<string> {
   const random = randomBytes(16).toString('hex');
   const eventId = `evt_test_${random}`;
   const date = new Date();
@@ -205,7 +211,7 @@ async function sendTestEvent(target: Target, { webhookId, organizationId }: Webh
 }
 
 /** Kinds match exactly. */
-function hintAtKinds({ note }: Target, kinds: readonly string[] | null | undefined): void {
+function hintAtKinds({ note }: DeployedEnvironment, kinds: readonly string[] | null | undefined): void {
   const odd = kinds?.filter((kind) => !/^[a-z0-9]+([._:/-][a-z0-9]+)*$/.test(kind)) ?? [];
   if (odd.length > 0)
     note(

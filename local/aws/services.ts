@@ -5,7 +5,7 @@ import type { Authorize } from './iam/permissions';
 import { createKms } from './kms/kms';
 import { createLambdaApi } from './lambda/invoke-api';
 import type { StackFunction } from './lambda/resources';
-import { createDataApi, type DatabaseTarget } from './rds/data-api-service';
+import { createDataApi, type DatabaseLogin } from './rds/data-api-service';
 import { createSecretsManager } from './secrets-manager/secrets-manager';
 import { startQueues } from './sqs/queues';
 
@@ -15,7 +15,7 @@ export type Services = Awaited<ReturnType<typeof startServices>>;
 /** Starts the services on free ports of 127.0.0.1: SQS on one, all others on another. */
 export async function startServices(cleanup: Cleanup, authorize: Authorize) {
   /** Clusters with the Data API, by ARN, and their default database. */
-  const clusters = new Map<string, Pick<DatabaseTarget, 'host' | 'port' | 'database'>>();
+  const clusters = new Map<string, Pick<DatabaseLogin, 'host' | 'port' | 'database'>>();
   /** Addresses for clients that sign in with IAM tokens, by environment, as libpq's URLs. */
   const databases = new Map<string, string>();
   /** Keyed by ARN. */

@@ -5,7 +5,7 @@ import { AwsError, type JsonObject, requireAllowed, requiredText, serveOperation
 import { bindParameters, runStatement, toAwsError } from './data-api-statements';
 
 /** A database and the role that connects to it. */
-export interface DatabaseTarget {
+export interface DatabaseLogin {
   readonly host: string;
   readonly port: number;
   readonly user: string;
@@ -26,7 +26,7 @@ export interface DataApiOptions {
    */
   readonly resolve: (
     request: Caller & { readonly database?: string },
-  ) => DatabaseTarget | 'unknown-secret' | undefined;
+  ) => DatabaseLogin | 'unknown-secret' | undefined;
   /** Returns the reason to refuse an action such as `rds-data:ExecuteStatement`. @default - none */
   readonly authorize?: (
     call: Caller & { readonly accessKeyId: string; readonly action: string },
@@ -65,7 +65,7 @@ export function createDataApi(options: DataApiOptions) {
     return client;
   }
 
-  function locate({ database }: JsonObject, caller: Caller): DatabaseTarget {
+  function locate({ database }: JsonObject, caller: Caller): DatabaseLogin {
     const target = resolve({ ...caller, ...(typeof database === 'string' && { database }) });
     if (target === 'unknown-secret') {
       throw new AwsError('SecretsErrorException', `The secret ${caller.secretArn} wasn't found`);
@@ -78,7 +78,7 @@ export function createDataApi(options: DataApiOptions) {
     );
   }
 
-  function openPool(target: DatabaseTarget): pg.Pool {
+  function openPool(target: DatabaseLogin): pg.Pool {
     const pool = new pg.Pool({
       ...clientSettings,
       ...target,

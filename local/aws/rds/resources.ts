@@ -8,7 +8,7 @@ import type { EnvironmentFolder } from '../../state/paths';
 import type { Permissions } from '../iam/permissions';
 import type { LocalResource, ResourceRequest, ResourceTypes } from '../resource';
 import type { LocalCertificate } from './certificate';
-import type { DatabaseTarget } from './data-api-service';
+import type { DatabaseLogin } from './data-api-service';
 import { startDatabaseEndpoint } from './endpoint';
 
 interface Context {
@@ -18,7 +18,7 @@ interface Context {
   readonly certificate: LocalCertificate;
   readonly services: {
     /** Keyed by ARN. */
-    readonly clusters: Map<string, Pick<DatabaseTarget, 'host' | 'port' | 'database'>>;
+    readonly clusters: Map<string, Pick<DatabaseLogin, 'host' | 'port' | 'database'>>;
     readonly databases: Map<string, string>;
   };
   readonly permissions: Pick<Permissions, 'authorize' | 'findAccessKey'>;

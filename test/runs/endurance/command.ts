@@ -32,18 +32,19 @@ void longRun<{ duration: number }>(command, async ({ duration: seconds }, harnes
   const { signal, cleanup, progress } = harness;
   const local = await startEnvironments(harness, { runtime: startKillable });
   const checks = new Checks();
-  const targets: Target[] = [];
+  const traffic: EnvironmentTraffic[] = [];
   for (const environment of oneOfEachAccess)
-    targets.push(await openTarget(environment, seconds, local, { ...harness, checks }));
-  const eachTarget = <T>(work: (target: Target) => T) => Promise.all(targets.map(work));
+    traffic.push(await openTraffic(environment, seconds, local, { ...harness, checks }));
+  const eachEnvironment = <T>(work: (each: EnvironmentTraffic) => T) => Promise.all(traffic.map(work));
 
   progress('Warming up');
-  await eachTarget(({ deletions }) => deletions.disturb());
+  await eachEnvironment(({ deletions }) => deletions.disturb());
   // Functions start.
-  await eachTarget((target) => recover(target, 60, signal));
+  await eachEnvironment((each) => recover(each, 60, signal));
   const sending: Promise<unknown>[] = [];
-  const send = ({ deletions, events }: Target) => Promise.all([deletions.sendNext(), events.send()]);
-  const timer = setInterval(() => sending.push(eachTarget(send)), 1_000 / rate);
+  const send = ({ deletions, events }: EnvironmentTraffic) =>
+    Promise.all([deletions.sendNext(), events.send()]);
+  const timer = setInterval(() => sending.push(eachEnvironment(send)), 1_000 / rate);
   cleanup.add(() => clearInterval(timer));
 
   progress('Without faults');
@@ -54,11 +55,11 @@ void longRun<{ duration: number }>(command, async ({ duration: seconds }, harnes
   const first = Math.floor(Math.random() * faults.length);
   for (const deadline = Date.now() + seconds * 500; Date.now() < deadline; ) {
     const fault = faults[(first + rows.length) % faults.length] as Fault;
-    await eachTarget(({ deletions }) => deletions.disturb());
+    await eachEnvironment(({ deletions }) => deletions.disturb());
     const lasted = 1 + Math.random() * 7;
     const end = fault.begin(local.postgres);
     await sleep(lasted * 1_000, undefined, { signal }).finally(end);
-    const recoveries = await eachTarget((target) => recover(target, fault.deliveriesWithin, signal));
+    const recoveries = await eachEnvironment((each) => recover(each, fault.deliveriesWithin, signal));
     const [deletions, deliveries] = (['deletions', 'deliveries'] as const).map((what) =>
       Math.max(...recoveries.map((each) => each[what])),
     ) as [number, number];
@@ -74,8 +75,8 @@ void longRun<{ duration: number }>(command, async ({ duration: seconds }, harnes
   await Promise.all(sending);
 
   progress('Waiting until every event has arrived');
-  await eachTarget(({ events }) => events.drain());
-  await eachTarget(({ deletions }) => deletions.check(checks));
+  await eachEnvironment(({ events }) => events.drain());
+  await eachEnvironment(({ deletions }) => deletions.check(checks));
   const failed = checks.violations.length > 0;
   if (failed) {
     const logs = await mkdtemp(join(tmpdir(), 'wallet-endurance-logs-'));
@@ -86,17 +87,17 @@ void longRun<{ duration: number }>(command, async ({ duration: seconds }, harnes
 });
 
 /** An environment's traffic. */
-interface Target {
+interface EnvironmentTraffic {
   readonly deletions: Deletions;
   readonly events: Events;
 }
 
-async function openTarget(
+async function openTraffic(
   { name, tokenIssuer }: Environment,
   seconds: number,
   local: LocalEnvironment,
   context: Harness & { readonly checks: Checks },
-): Promise<Target> {
+): Promise<EnvironmentTraffic> {
   const query: Query = async (text, values) => {
     const { client, close } = await openLocalDatabase(local.stateDirectory, name);
     const { rows } = await client.query(text, [...values]).finally(close);
@@ -113,8 +114,12 @@ async function openTarget(
   };
 }
 
-/** Waits until a target deletes and delivers, at most twice as long as they may take. @returns the seconds that each took */
-async function recover({ deletions, events }: Target, deliveriesWithin: number, signal: AbortSignal) {
+/** Waits until an environment deletes and delivers, at most twice as long as they may take. @returns the seconds that each took */
+async function recover(
+  { deletions, events }: EnvironmentTraffic,
+  deliveriesWithin: number,
+  signal: AbortSignal,
+) {
   const began = Date.now();
   const took = () => (Date.now() - began) / 1_000;
   const recovery = async (isDone: () => boolean | Promise<boolean>) => {
