@@ -81,7 +81,7 @@ export function writeEvent({ id, organizationId, kind, data }: NewEvent, date = 
 
 export const disabledKind = 'webhook.disabled';
 
-export interface Disabling {
+export interface DisabledWebhook {
   readonly webhookId: string;
   readonly organizationId: string;
   /** `gone`: its receiver answered 410. `operator`: an operator's command. */
@@ -94,7 +94,7 @@ export interface Disabling {
  * The event that notifies the organization's other webhooks. Sending it again for the same disabling reuses its id.
  * It contains no URL, which may carry a token.
  */
-export function disabledEvent({ webhookId, organizationId, reason, disabledAt }: Disabling) {
+export function disabledEvent({ webhookId, organizationId, reason, disabledAt }: DisabledWebhook) {
   const digest = createHash('sha256').update(`webhook.disabled\n${webhookId}\n${disabledAt}`).digest('hex');
   const id = `evt_${digest.slice(0, 32)}`;
   const data = JSON.stringify({ webhookId, reason });

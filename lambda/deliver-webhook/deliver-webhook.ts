@@ -1,6 +1,6 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Delivery } from '../../domain/delivery';
-import { type Disabling, disabledEvent } from '../../domain/event';
+import { type DisabledWebhook, disabledEvent } from '../../domain/event';
 import { longestProbeAge, probe } from '../../domain/probe';
 import { fail, ok, type Result, type Unavailable } from '../../domain/result';
 import { rotationOverlap, sign, signatureHeaders } from '../../domain/signature';
@@ -309,7 +309,7 @@ const numberOf = (delivery: Delivery) => delivery.number ?? attemptOf(delivery);
 
 /** Sends the event `webhook.disabled`: the webhook stays disabled if this fails. */
 async function announceDisabling(
-  disabling: Disabling,
+  disabling: DisabledWebhook,
   { events, log, metrics }: DeliveryPorts,
 ): Promise<void> {
   const { id: eventId, text } = disabledEvent(disabling);

@@ -1,5 +1,5 @@
 import type { AttemptReason, Delivery, PauseReason } from '../../domain/delivery';
-import type { Disabling } from '../../domain/event';
+import type { DisabledWebhook } from '../../domain/event';
 import type { MetricName } from '../../domain/metrics';
 import type { Result } from '../../domain/result';
 import type { DatabaseUnavailable } from '../database/database';
@@ -13,7 +13,7 @@ export interface StoredWebhook {
   readonly url: string;
   readonly enabled: boolean;
   /** Why and when it was disabled; only if it is. */
-  readonly disabling?: Disabling;
+  readonly disabling?: DisabledWebhook;
   /** Its last attempts were slow or failed: its deliveries take the retry queue. */
   readonly unhealthy: boolean;
   readonly secretVersion: number;
@@ -78,7 +78,7 @@ export interface Webhooks {
     webhookId: string,
     url: string,
     reason: string,
-  ): Promise<Result<Disabling | undefined, DatabaseUnavailable>>;
+  ): Promise<Result<DisabledWebhook | undefined, DatabaseUnavailable>>;
 }
 
 /** One request to a receiver and its outcome, as recorded. It contains no URL, which may carry a token. */

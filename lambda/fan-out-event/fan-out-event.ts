@@ -1,6 +1,6 @@
 import { type Delivery, deliveryId, writeDelivery } from '../../domain/delivery';
 import {
-  type Disabling,
+  type DisabledWebhook,
   disabledEvent,
   disabledKind,
   isReservedKind,
@@ -38,7 +38,7 @@ export interface Subscriptions {
    */
   findStoredEvent(redelivery: Redelivery): Promise<Result<StoredEvent | undefined, DatabaseUnavailable>>;
   /** `undefined` unless the webhook is disabled. */
-  findDisabling(webhookId: string): Promise<Result<Disabling | undefined, DatabaseUnavailable>>;
+  findDisabledWebhook(webhookId: string): Promise<Result<DisabledWebhook | undefined, DatabaseUnavailable>>;
 }
 
 /** Also whether the webhook is unhealthy. */
@@ -87,7 +87,7 @@ const isProbe = ({ kind, organizationId }: WebhookEvent) =>
 async function isConfirmed({ text }: WebhookEvent, subscriptions: Subscriptions) {
   const { webhookId } = Object(JSON.parse(text).data);
   if (typeof webhookId !== 'string' || !isId(webhookId, 'wh')) return ok(false);
-  const disabling = await subscriptions.findDisabling(webhookId);
+  const disabling = await subscriptions.findDisabledWebhook(webhookId);
   if (!disabling.ok) return disabling;
   return ok(disabling.value !== undefined && disabledEvent(disabling.value).text === text);
 }

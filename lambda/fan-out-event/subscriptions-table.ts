@@ -1,4 +1,4 @@
-import type { Disabling, Redelivery } from '../../domain/event';
+import type { DisabledWebhook, Redelivery } from '../../domain/event';
 import { ok, type Result } from '../../domain/result';
 import { type Database, type DatabaseUnavailable, sql } from '../database/database';
 import { batchRequests } from '../shared/batch-requests';
@@ -9,7 +9,7 @@ export function createSubscriptions(database: Database): Subscriptions {
   return {
     findSubscribers: batchRequests((events) => findAll(database, events)),
     findStoredEvent: (redelivery) => findStored(database, redelivery),
-    findDisabling: (webhookId) => findDisabling(database, webhookId),
+    findDisabledWebhook: (webhookId) => findDisabledWebhook(database, webhookId),
   };
 }
 
@@ -73,10 +73,10 @@ async function findStored(
   return ok({ body, acceptedAt: Math.round(Number(first.accepted_at)), unhealthy: first.unhealthy === true });
 }
 
-async function findDisabling(
+async function findDisabledWebhook(
   database: Database,
   webhookId: string,
-): Promise<Result<Disabling | undefined, DatabaseUnavailable>> {
+): Promise<Result<DisabledWebhook | undefined, DatabaseUnavailable>> {
   const rows = await database.execute(sql`
     select organization_id, disabled_reason, (extract(epoch from disabled_at) * 1000)::float8 as disabled_at
     from webhooks where webhook_id = ${webhookId} and not enabled`);

@@ -41,7 +41,7 @@ const implementations = {
       subscriptions: {
         findSubscribers: async (event) => ok(database.findSubscribers(event)),
         findStoredEvent: async (event) => ok(database.findStoredEvent(event)),
-        findDisabling: async (webhookId) => ok(database.findDisabling(webhookId)),
+        findDisabledWebhook: async (webhookId) => ok(database.findDisabledWebhook(webhookId)),
       } satisfies Subscriptions,
       add: async () => {
         const webhookId = newId('wh');
@@ -219,7 +219,7 @@ describe.each(Object.entries(implementations))('on %s', (_, open) => {
     const disabling = { webhookId, organizationId, reason: 'gone', disabledAt: expect.any(Number) };
     expect(disabled).toEqual(ok(disabling));
     expect(await webhook()).toMatchObject({ enabled: false, disabling: disabled.ok && disabled.value });
-    expect(await world.subscriptions.findDisabling(webhookId)).toEqual(disabled);
+    expect(await world.subscriptions.findDisabledWebhook(webhookId)).toEqual(disabled);
     expect(await world.webhooks.disable(webhookId, url, 'gone')).toEqual(ok(undefined));
     const event = { id: 'ev-1', organizationId, kind: 'k', text: eventText(organizationId, 'ev-1') };
     const accepted = { event, acceptedAt: Date.now() + 60_000 };
@@ -230,7 +230,7 @@ describe.each(Object.entries(implementations))('on %s', (_, open) => {
     expect(await world.subscriptions.findStoredEvent({ eventId: 'ev-1', webhookId: other })).toEqual(
       ok(stored),
     );
-    expect(await world.subscriptions.findDisabling(other)).toEqual(ok(undefined));
+    expect(await world.subscriptions.findDisabledWebhook(other)).toEqual(ok(undefined));
   });
 });
 

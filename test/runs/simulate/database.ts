@@ -1,4 +1,4 @@
-import type { Disabling, Redelivery } from '../../../domain/event';
+import type { DisabledWebhook, Redelivery } from '../../../domain/event';
 import type { AttemptRow, Known, Pause, Recorded, Webhooks } from '../../../lambda/deliver-webhook/ports';
 import type { AcceptedEvent, StoredEvent, Subscriber } from '../../../lambda/fan-out-event/fan-out-event';
 
@@ -59,7 +59,7 @@ export class SimulatedDatabase {
   }
 
   private stored({ webhookId, url, enabled, unhealthyAt, pause }: SimulatedWebhook) {
-    const disabling = this.findDisabling(webhookId);
+    const disabling = this.findDisabledWebhook(webhookId);
     const unhealthy = unhealthyAt !== undefined;
     return {
       url,
@@ -105,11 +105,11 @@ export class SimulatedDatabase {
     });
   }
 
-  disable(webhookId: string, url: string, reason: string): Disabling | undefined {
+  disable(webhookId: string, url: string, reason: string): DisabledWebhook | undefined {
     const webhook = this.webhooks.get(webhookId);
     if (!webhook?.enabled || webhook.url !== url) return undefined;
     Object.assign(webhook, { enabled: false, disabledReason: reason, disabledAt: this.now() });
-    return this.findDisabling(webhookId);
+    return this.findDisabledWebhook(webhookId);
   }
 
   enable(webhookId: string): void {
@@ -134,7 +134,7 @@ export class SimulatedDatabase {
     return { body: event.event.text, acceptedAt: event.acceptedAt, unhealthy };
   }
 
-  findDisabling(webhookId: string): Disabling | undefined {
+  findDisabledWebhook(webhookId: string): DisabledWebhook | undefined {
     const webhook = this.webhooks.get(webhookId);
     if (!webhook || webhook.enabled) return undefined;
     const { organizationId, disabledReason: reason = '', disabledAt = 0 } = webhook;

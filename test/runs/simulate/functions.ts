@@ -137,7 +137,8 @@ export class FanOutEvent extends Instance {
       ),
       findStoredEvent: (redelivery: Parameters<SimulatedDatabase['findStoredEvent']>[0]) =>
         this.queryOne('find event', redelivery.eventId, () => database.findStoredEvent(redelivery)),
-      findDisabling: (id: string) => this.queryOne('find disabling', id, () => database.findDisabling(id)),
+      findDisabledWebhook: (id: string) =>
+        this.queryOne('find disabling', id, () => database.findDisabledWebhook(id)),
     };
     return createFanningOut({ ...common, ports: { subscriptions, queues, newToken } });
   })();
