@@ -46,7 +46,7 @@ export const routeTable: Readonly<
   deleteUserGroup: {
     createFunction: ({ stack, environment, schema, keys }) =>
       new DatabaseFunction(stack, 'DeleteUserGroup', {
-        useCase: 'delete-user-group',
+        handlerName: 'delete-user-group',
         description: 'Deletes a user group',
         variables: deleteUserGroupVariables,
         environment: {
@@ -72,7 +72,7 @@ export const routeTable: Readonly<
   checkDelivery: {
     createFunction: ({ stack, environment, webhookOrigin, secretsKeyArn }) => {
       const handler = new HandlerFunction(stack, 'CheckDelivery', {
-        useCase: 'check-delivery',
+        handlerName: 'check-delivery',
         description: "Checks deliveries to the environment's own receiver",
         variables: checkDeliveryVariables,
         environment: {

@@ -21,7 +21,7 @@ export class SigningKeys extends Construct {
   constructor(scope: Construct, id: string, { environment }: { readonly environment: Environment }) {
     super(scope, id);
     const exporter = new HandlerFunction(this, 'ExportJwks', {
-      useCase: 'export-jwks',
+      handlerName: 'export-jwks',
       description: 'Exports the public halves of signing keys',
       variables: [],
       environment: {},

@@ -58,7 +58,7 @@ export class Dashboard extends Construct {
     };
     const page = dashboardPage();
     const serveDashboard = new HandlerFunction(this, 'ServeDashboard', {
-      useCase: 'serve-dashboard',
+      handlerName: 'serve-dashboard',
       files: { [pageFile]: page.html },
       description: 'Serves the dashboard',
       variables,

@@ -34,7 +34,7 @@ export class SchemaMigration extends Construct {
     super(scope, id);
     this.database = database;
     const handler = new HandlerFunction(this, 'MigrateSchema', {
-      useCase: 'migrate-schema',
+      handlerName: 'migrate-schema',
       description: 'Applies pending migrations to the database',
       // Set by `grantOwnership`, as they depend on how the database is reached.
       variables: [],

@@ -41,7 +41,7 @@ export const bundlingFor = (access: DatabaseAccess) => ({
   resolveExtensions: [`.${access}.ts`, '.tsx', '.ts', '.jsx', '.js', '.css', '.json'],
 });
 
-/** The use cases that have a handler. */
+/** The folders of `lambda` that have a handler. */
 export function handlerNames(): readonly string[] {
   return readdirSync(lambdaRoot).filter((folder) => existsSync(join(lambdaRoot, folder, 'handler.ts')));
 }
@@ -53,12 +53,12 @@ export interface BundleOptions {
   readonly databaseAccess?: DatabaseAccess | undefined;
 }
 
-/** The code of `lambda/<useCase>/handler.ts` as one CommonJS file, `index.js`. @throws Error with esbuild's findings */
+/** The code of `lambda/<handlerName>/handler.ts` as one CommonJS file, `index.js`. @throws Error with esbuild's findings */
 export class BundledCode extends Code {
   readonly isInline = false;
 
   constructor(
-    private readonly useCase: string,
+    private readonly handlerName: string,
     private readonly options: BundleOptions = {},
   ) {
     super();
@@ -68,17 +68,17 @@ export class BundledCode extends Code {
     const { files = {}, databaseAccess = 'data-api' } = this.options;
     const bundles = built.get(databaseAccess) ?? build(databaseAccess);
     built.set(databaseAccess, bundles);
-    const source = bundles.get(this.useCase);
+    const source = bundles.get(this.handlerName);
     if (source === undefined) {
       const names = [...bundles.keys()].join(', ');
-      throw new Error(`There is no lambda/${this.useCase}/handler.ts. Handlers: ${names}.`);
+      throw new Error(`There is no lambda/${this.handlerName}/handler.ts. Handlers: ${names}.`);
     }
     const folder = mkdtempSync(join(tmpdir(), `wallet-bundle-${process.pid}-`));
     try {
       writeFileSync(join(folder, 'index.js'), source);
       for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
       // Copies the folder into the assembly at once, so that it can be removed again here.
-      return Code.fromAsset(folder, { displayName: `${databaseAccess}/${this.useCase}` }).bind(scope);
+      return Code.fromAsset(folder, { displayName: `${databaseAccess}/${this.handlerName}` }).bind(scope);
     } finally {
       rmSync(folder, { recursive: true });
     }

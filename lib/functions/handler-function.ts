@@ -18,7 +18,7 @@ export interface FunctionNetwork {
 
 export interface HandlerFunctionProps<Name extends string = string> extends BundleOptions {
   /** The folder under `lambda/` with the `handler.ts` to bundle. */
-  readonly useCase: string;
+  readonly handlerName: string;
   readonly description: string;
   /** Whether a rule invokes it, at least once a week: its network interfaces stay. @default false */
   readonly isScheduled?: boolean;
@@ -34,9 +34,9 @@ export interface HandlerFunctionProps<Name extends string = string> extends Bund
   readonly network?: FunctionNetwork | undefined;
 }
 
-/** A Lambda function from `lambda/<useCase>/handler.ts`. Its role may only write to its own log. */
+/** A Lambda function from `lambda/<handlerName>/handler.ts`. Its role may only write to its own log. */
 export class HandlerFunction<Name extends string = string> extends LambdaFunction {
-  readonly useCase: string;
+  readonly handlerName: string;
 
   constructor(scope: Construct, id: string, props: HandlerFunctionProps<Name>) {
     const logGroup = new LogGroup(scope, `${id}Log`, {
@@ -45,12 +45,12 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
     });
     const role = new Role(scope, `${id}Role`, {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      description: `${props.useCase}: ${props.description}`,
+      description: `${props.handlerName}: ${props.description}`,
     });
     logGroup.grantWrite(role);
     if (props.network) grantNetworkInterfaces(role);
     super(scope, id, {
-      code: new BundledCode(props.useCase, props),
+      code: new BundledCode(props.handlerName, props),
       handler: 'index.handler',
       description: props.description,
       runtime: Runtime.NODEJS_24_X,
@@ -67,7 +67,7 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
         securityGroups: props.network.securityGroups,
       }),
     });
-    this.useCase = props.useCase;
+    this.handlerName = props.handlerName;
     if (props.network && !props.isScheduled) keepActive(this);
   }
 }

@@ -114,7 +114,7 @@ export function functionAlarms(watched: Watched): readonly AlarmRow[] {
   );
   const scheduled = ['purge-expired'];
   const errors = functions.map((lambda): AlarmRow => {
-    const { useCase: name } = lambda;
+    const { handlerName: name } = lambda;
     const threshold = scheduled.includes(name) ? 1 : 3;
     return {
       name: `function-errors-${name}`,

@@ -77,7 +77,7 @@ export class RegionStack extends EnvironmentStack {
 
   private createAuthorizer(environment: Environment, keys: SigningKeys): HandlerFunction {
     return new HandlerFunction(this, 'AuthorizeRequest', {
-      useCase: 'authorize-request',
+      handlerName: 'authorize-request',
       description: 'Verifies access tokens',
       variables: authorizeRequestVariables,
       environment: {
@@ -93,7 +93,7 @@ export class RegionStack extends EnvironmentStack {
   private createOperations(parts: Pick<Parts, 'environment' | 'schema' | 'api' | 'dashboard'>) {
     const { environment, schema, api, dashboard } = parts;
     return new DatabaseFunction(this, 'RunOperation', {
-      useCase: 'run-operation',
+      handlerName: 'run-operation',
       description: 'Runs the operations of the wallet command line',
       variables: runOperationVariables,
       environment: {

@@ -27,7 +27,7 @@ export class Probe extends Construct {
     super(scope, id);
     const { queue } = webhooks.events;
     const handler = new DatabaseFunction(this, 'ProbeWebhooks', {
-      useCase: 'probe-webhooks',
+      handlerName: 'probe-webhooks',
       role: 'probe_webhooks',
       schema,
       description: "Sends an event to the environment's own receiver",

@@ -75,7 +75,7 @@ export class Webhooks extends Construct {
     const handler = new DatabaseFunction(this, 'FanOutEvent', {
       ...this.common,
       role: 'fan_out_event',
-      useCase: 'fan-out-event',
+      handlerName: 'fan-out-event',
       description: 'Fans out each event: one message per subscribed webhook',
       variables: fanOutEvent.variables,
       environment: {
@@ -98,7 +98,7 @@ export class Webhooks extends Construct {
     const handler = new DatabaseFunction(this, 'DeliverWebhook', {
       ...this.common,
       role: 'deliver_webhook',
-      useCase: 'deliver-webhook',
+      handlerName: 'deliver-webhook',
       description: 'Delivers events to webhooks from the webhook origin',
       variables: deliverWebhook.variables,
       environment: {
@@ -126,7 +126,7 @@ export class Webhooks extends Construct {
     const handler = new DatabaseFunction(this, 'PurgeExpired', {
       ...this.common,
       role: 'purge_expired',
-      useCase: 'purge-expired',
+      handlerName: 'purge-expired',
       description: 'Deletes expired attempts, events and user actions',
       isScheduled: true,
       variables: [],

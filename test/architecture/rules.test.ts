@@ -38,7 +38,7 @@ const forbiddenPackages: readonly (readonly [of: RegExp, packages: RegExp])[] = 
 ];
 
 /** The use case of a path; undefined for the shared folders and outside `lambda`. */
-const useCaseOf = (path: string) => /^lambda\/(?!database|shared)([^/]+)\//.exec(path)?.[1];
+const handlerOf = (path: string) => /^lambda\/(?!database|shared)([^/]+)\//.exec(path)?.[1];
 
 /** Names of environments and of their stacks, in a regular expression. */
 const names = environments
@@ -81,7 +81,7 @@ const rules: readonly Rule[] = [
     title:
       'functions import neither each other nor, from what they share, back: move it to lambda/shared or lambda/database',
     forbids: (path, { name }) =>
-      path.startsWith('lambda/') && ![undefined, useCaseOf(path)].includes(useCaseOf(name)),
+      path.startsWith('lambda/') && ![undefined, handlerOf(path)].includes(handlerOf(name)),
     breaches: [
       ['lambda/deliver-webhook/a.ts', "import { x } from '../fan-out-event/request';"],
       ['lambda/shared/a.ts', "import { x } from '../delete-user-group/request';"],

@@ -11,7 +11,7 @@ const sqs = '@aws-sdk/client-sqs';
 const kms = '@aws-sdk/client-kms';
 
 /** Functions and the clients that each needs. */
-const functions: readonly [useCase: string, access: DatabaseAccess, ...clients: string[]][] = [
+const functions: readonly [handlerName: string, access: DatabaseAccess, ...clients: string[]][] = [
   ['delete-user-group', 'data-api', dataApi],
   ['delete-user-group', 'direct', 'pg', '@aws-sdk/rds-signer'],
   ['fan-out-event', 'data-api', dataApi, sqs],
@@ -25,18 +25,18 @@ const functions: readonly [useCase: string, access: DatabaseAccess, ...clients: 
 /** Loads each function's bundle in a fresh process, and compares with its clients alone. */
 export async function measureColdStarts(options: PartOptions): Promise<Figure[]> {
   const figures: Figure[] = [];
-  for (const [useCase, access, ...clients] of functions) {
+  for (const [handlerName, access, ...clients] of functions) {
     const [ours = '', alone = ''] = ['ours', 'alone'].map((name) =>
-      join(options.directory, useCase, access, name, 'index.js'),
+      join(options.directory, handlerName, access, name, 'index.js'),
     );
-    const entryPoints = [`lambda/${useCase}/handler.ts`];
+    const entryPoints = [`lambda/${handlerName}/handler.ts`];
     buildSync({ ...bundlingFor(access), entryPoints, outfile: ours });
     const contents = clients.map((client, index) => `export * as _${index} from '${client}';`).join('\n');
     const stdin = { contents, resolveDir: bundling.absWorkingDir, loader: 'ts' } as const;
     buildSync({ ...bundling, alias: {}, stdin, outfile: alone });
     const variants = { value: () => load(ours), baseline: () => load(alone) };
     figures.push({
-      ...{ what: `load ${useCase}, ${access}`, unit: 'ms', goal: 1.15 },
+      ...{ what: `load ${handlerName}, ${access}`, unit: 'ms', goal: 1.15 },
       ...{ against: `${clients.join(', ')} alone`, ...(await interleave(variants, 30, options)) },
     });
   }
