@@ -1,6 +1,6 @@
 import './node-version';
 import './uncaught';
-import { createAccountApp } from '../lib/account/app';
+import { createAccountApp } from '../lib/account/account-app';
 import { warn } from './warn';
 
 createAccountApp(undefined, undefined, warn).synth();

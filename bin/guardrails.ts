@@ -35,7 +35,7 @@ const program = new Command('npm run -s guardrails --')
       };
       process.stdout.write(`${JSON.stringify(policies, undefined, 2)}\n`);
     } else if (action === 'synth') {
-      require('../lib/guardrails/app')
+      require('../lib/guardrails/guardrails-app')
         .createGuardrailsApp({ ...guarded, actionsOnly: options.actionsOnly })
         .synth();
     } else {

@@ -85,7 +85,7 @@ export class BundledCode extends Code {
   }
 }
 
-/** Every handler's bundle by use case: built on first use, all in one call, once per process and kind of access. */
+/** Every handler's bundle by name: built on first use, all in one call, once per process and kind of access. */
 const built = new Map<DatabaseAccess, ReadonlyMap<string, Uint8Array>>();
 
 function build(access: DatabaseAccess): ReadonlyMap<string, Uint8Array> {

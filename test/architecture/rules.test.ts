@@ -37,7 +37,7 @@ const forbiddenPackages: readonly (readonly [of: RegExp, packages: RegExp])[] = 
   [/^lambda\/(?!database\/direct\.ts)/, /^pg$/],
 ];
 
-/** The use case of a path; undefined for the shared folders and outside `lambda`. */
+/** The function of a path; undefined for the shared folders and outside `lambda`. */
 const handlerOf = (path: string) => /^lambda\/(?!database|shared)([^/]+)\//.exec(path)?.[1];
 
 /** Names of environments and of their stacks, in a regular expression. */

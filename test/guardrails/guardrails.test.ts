@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '../../lib/environment/schema';
 import { environments } from '../../lib/environments';
-import { GuardrailsStack } from '../../lib/guardrails/app';
+import { GuardrailsStack } from '../../lib/guardrails/guardrails-app';
 import * as policies from '../../lib/guardrails/policies';
 import { readGuardedAccount } from '../../lib/guardrails/settings';
 import { readActions } from '../constructs/documented-permissions';
