@@ -8,7 +8,7 @@ import { environments } from '../lib/environments';
 import { find, output, step, summarize } from './github';
 import { requireProtection } from './require-protection';
 
-/** Of the bootstrap. https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html#bootstrapping-custom-synth */
+/** The bootstrap's default. https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html#bootstrapping-custom-synth */
 const defaultQualifier = 'hnb659fds';
 
 export async function run(): Promise<void> {

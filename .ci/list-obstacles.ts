@@ -45,7 +45,7 @@ function olderEngines(older: Resources, newer: Resources): readonly string[] {
   });
 }
 
-/** Without the reserve addresses that the last good template lacks: they are retained, and webhooks do not come from them. */
+/** Leaves out reserve addresses that the last good template lacks: they are retained, and webhooks do not come from them. */
 function withoutNewReserve(deployed: Stack, lastGood: Stack): Stack {
   const isNew = (id: string, { Type, DeletionPolicy }: Stack['template']['Resources'][string]) =>
     Type === 'AWS::EC2::EIP' && DeletionPolicy === 'Retain' && !(id in lastGood.template.Resources);

@@ -36,7 +36,7 @@ async function openContexts(): Promise<void> {
   const open = (access: 'data-api' | 'direct') =>
     context({
       ...{ ...handlerBuild(access, names), outdir: access },
-      // For the place of an error at load.
+      // Gives the place of an error at load.
       ...{ sourcemap: 'inline', sourcesContent: false },
     });
   contexts = await Promise.all([open('data-api'), open('direct')]);

@@ -204,7 +204,7 @@ function readValues(after: string, before: string, isFirst: boolean): readonly s
     ...(isPair ? ['\\s*,'] : []),
     ...(isFirst ? ['[\\t\\r\\n]| {2,}'] : []),
   ];
-  // Of an object in a list of names and values, or a value with its type.
+  // What precedes the value in a list of names and values, or in a value with its type.
   const label = '(?:["\'`]?value["\'`]?\\s*[:=]|\\[?\\]?string(?:\\(\\d+\\))?)?';
   const opening = new RegExp(
     `^(?:${separators.join('|')})\\s*${label}([\\s[({]*)(?:b(?=["']))?(["'\`]?)`,

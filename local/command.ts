@@ -176,7 +176,7 @@ function endOn(ending: AbortController, { note, onSignal, onUncaught, exit }: Co
       askedAt = performance.now();
       note('Stopping… Press Ctrl-C again to exit at once, without the messages in queues.');
       ending.abort(interrupted);
-      // Of one Ctrl-C, a terminal and npm both send a signal.
+      // A terminal and npm both send a signal for one Ctrl-C.
     } else if (performance.now() - askedAt > 500) exit(1);
   });
   onUncaught((error) => {

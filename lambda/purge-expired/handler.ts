@@ -73,7 +73,7 @@ export const createHandler =
       }
       remaining = full;
     }
-    // Of the rows that are left, which follow the last one that was deleted. A metric, with an alarm: lib/monitoring.
+    // The rows that are left follow the last one deleted, whose time this is. A metric, with an alarm: lib/monitoring.
     const oldestExpiredSeconds = Math.max(0, ...remaining.map(({ seconds }) => seconds));
     log.info('Expired rows purged', { logCode: logCodes.expiredPurged, ...purged, oldestExpiredSeconds });
   };

@@ -117,7 +117,7 @@ export function serviceControlPolicy({ environment, account, breakGlass }: Guard
     deny('EnablingRegions', 'account:EnableRegion', { StringNotEquals: { 'account:TargetRegion': regions } }),
     deny('NeverCalled', neverCalled),
     deny('BackupCopies', backupCopies, { ArnNotLike: { 'aws:PrincipalArn': Resource } }),
-    // By a plan's copy action, which AWS Backup carries out with its role.
+    // A plan's copy action can do this: AWS Backup carries it out with its role.
     deny('BackupCopiesElsewhere', 'backup:CopyFromBackupVault', {
       'ForAnyValue:ArnNotLike': { 'backup:CopyTargets': vaults },
     }),

@@ -164,7 +164,7 @@ function addCloudWatchDashboard(
   });
   withStableLogicalId(dashboard, 'MonitoringDashboard');
   const markdown = `# ${stackName}\nThe stack's next deployment undoes changes made here. Begin with \`docs/runbook.md#looking-at-an-environment\`; graphs have the names of its sections, and the thresholds of alarms as lines.`;
-  // By name, since a conditional alarm may not exist.
+  // Refers to alarms by name, because a conditional alarm may not exist.
   const states = notifyingNames(alarms).map((name) =>
     Alarm.fromAlarmName(scope, name, `${stackName}-${name}`),
   );

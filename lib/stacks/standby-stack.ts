@@ -52,7 +52,7 @@ export class StandbyStack extends EnvironmentStack {
       const { topic } = new Alarms(scopeOfAlarms, 'Alarms', { environment, key, alarms });
       this.addOutputs({ AlarmTopicArn: ['SNS topic to which alarms are published', topic.topicArn] });
     }
-    // Of each purpose the first, which signs.
+    // The first key of each purpose signs.
     const arnOf = (purpose: SharedKey['purpose']) => keys.find((each) => each.purpose === purpose)?.arn ?? '';
     this.addOutputs({
       DatabaseClusterArn: ['The Aurora cluster that a promotion makes the primary', replica.arn],

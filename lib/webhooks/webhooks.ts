@@ -145,7 +145,7 @@ export class Webhooks extends Construct {
 
   /** Concurrency is bounded on the mapping: throttling of the function would count as receives. */
   private consume(handler: HandlerFunction, queue: Queue, maxConcurrency: number, name = ''): void {
-    // Without `sqs:GetQueueUrl`, which the CDK's grant includes and nothing calls.
+    // Omits `sqs:GetQueueUrl`, which the CDK's grant includes and nothing calls.
     // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
     handler.addToRolePolicy(
       new PolicyStatement({

@@ -85,7 +85,7 @@ async function initialize(folder: string, signal: AbortSignal | undefined): Prom
     );
     child.on('exit', (code) => resolve(code === 0 ? '' : `exit code ${code}`));
   });
-  // With its own processes: its group.
+  // Kills its group, so its own processes too.
   const kill = () => child.pid && process.kill(-child.pid, 'SIGKILL');
   signal?.addEventListener('abort', kill);
   const [failure, output] = await Promise.all([ended, text(child.stderr)]);

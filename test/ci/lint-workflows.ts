@@ -10,7 +10,7 @@ async function lintWorkflows(): Promise<void> {
   // It has ES modules only.
   const { validate } = await import('@actions/languageservice');
   const { TextDocument } = await import('vscode-languageserver-textdocument');
-  // Of a workflow that another one calls, for its outputs.
+  // Reads a workflow that another one calls, for its outputs.
   const fileProvider = {
     getFileContent: async (reference: object) => {
       const name = 'path' in reference ? String(reference.path) : '';

@@ -17,7 +17,7 @@ export function commandsOf({ text }: { readonly text: string }): readonly string
   return jobs.flatMap(({ steps = [] }) => steps.flatMap(({ run }) => run?.trim() ?? []));
 }
 
-/** Of all workflows. */
+/** The commands of all workflows. */
 export const commands = workflows.flatMap(commandsOf);
 
 type Variables = Readonly<Record<string, string | undefined>>;

@@ -13,7 +13,7 @@ export interface Call {
   /** The service's name in the signature, such as `servicequotas`. */
   readonly service: string;
   readonly region: string;
-  /** For REST: method and URL. */
+  /** In REST, method and URL. */
   readonly action: string;
   // biome-ignore lint/suspicious/noExplicitAny: inputs of all services
   readonly input: any;

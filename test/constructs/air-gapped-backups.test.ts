@@ -95,7 +95,7 @@ it('its role is for AWS Backup, and deletes, shares and copies only what AWS Bac
   expect(everywhere.map(({ Action }) => Action)).toEqual(['tag:GetResources']);
 });
 
-/** Of AWS's policies for AWS Backup, what the role leaves out. */
+/** What the role leaves out of AWS's policies for AWS Backup. */
 const leftOut = {
   'for instances of RDS, not for clusters of Aurora, which AWS Backup restores without instances':
     'rds:CopyDBSnapshot CreateDBInstance CreateDBSnapshot CreateTenantDatabase DeleteDBInstance DeleteDBInstanceAutomatedBackup DeleteDBSnapshot DeleteTenantDatabase DescribeDBSnapshots ModifyDBInstance ModifyDBSnapshotAttribute RestoreDBInstanceFromDBSnapshot RestoreDBInstanceToPointInTime',

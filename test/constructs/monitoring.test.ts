@@ -34,7 +34,7 @@ const deliveries = (metric: string, period = '5 min') =>
   `WalletWebhooks ${metric} {environment=${name} service=deliver-webhook} Sum of ${period}`;
 const proof = (metric: string) =>
   `WalletWebhooks ${metric} {environment=${name} service=check-delivery} Sum of 5 min`;
-/** Of an objective of 0.999. */
+/** The alarm's expression for an objective of 0.999. */
 const burning = (window: string, minutes: number, counted: string, rate: number) => {
   const of = `{ApiName=wallet-${name} Method=DELETE Resource=/auth/user-groups/{userGroupId} Stage=api} Sum of ${minutes} min`;
   return {

@@ -46,7 +46,7 @@ const runtime = {
   LoggingConfig: { LogFormat: 'JSON' },
 };
 const lambda = (Timeout: number, MemorySize = 512) => ({ Timeout, MemorySize, ...runtime });
-/** Of the CDK's framework for custom resources. */
+/** The CDK's framework for custom resources sets these. */
 const provider = { Timeout: 15 * 60, ...runtime };
 const instance =
   (PromotionTier: number): Values =>

@@ -21,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'wallet-lifecycle-'));
 const root = join(folder, `it's 100%20 #1 "ü" & $HOME`);
 const directory = join(root, '.local');
 const commands: LocalCommand[] = [];
-/** Of the second start. */
+/** The one of two simultaneous starts that serves. */
 let winner: LocalCommand;
 
 function start(offset: string): LocalCommand {

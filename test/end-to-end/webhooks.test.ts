@@ -11,7 +11,7 @@ type Received = Awaited<ReturnType<WebhookReceiver['received']>>[number];
 const data = '{"wei":12345678901234567890}';
 let local: LocalEnvironment;
 let receiver: WebhookReceiver;
-/** By environment: a webhook whose receiver fails once, and an event. */
+/** Keyed by environment: a webhook whose receiver fails once, and an event. */
 const flaky = new Map<string, { readonly webhook: Webhook; readonly eventId: string }>();
 
 beforeAll(async () => {

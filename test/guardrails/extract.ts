@@ -84,7 +84,7 @@ withTemporaryFolder((folder) => {
     actions: rowsOf(actions),
     managedPolicies: rowsOf(managed),
     handlers: rowsOf(types.map((type) => [type, words(callsOf(type))])),
-    /** Of the templates, and not in the schemas, whose handlers may call more by now. */
+    /** Properties of the templates that the schemas lack: their handlers may call more by now. */
     newerProperties: rowsOf(types.map((type) => [type, words(newIn(type))])),
   };
   writeFileSync(join(__dirname, 'aws.json'), `${JSON.stringify(extract, undefined, 2)}\n`);

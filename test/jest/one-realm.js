@@ -16,7 +16,7 @@ globalThis.requireNatively = require;
 
 const endWorker = () => process.exit(1);
 
-/** Of jest-worker: `CHILD_MESSAGE_END` in its types. */
+/** jest-worker's `CHILD_MESSAGE_END`, from its types. */
 const endMessage = 2;
 /** The pipes to the main process, and shutdowns of closed sockets, which Node.js lists until they are collected. */
 const expected = ['PipeWrap', 'SimpleShutdownWrap'];

@@ -10,7 +10,7 @@ import type { SharedInRun } from '../support/once-per-run';
 import { createCluster, startPostgres } from '../support/postgres';
 import { synthesizeAssembly } from '../support/prepared-state';
 
-/** In memory on Linux: saves a fifth of the CPU time of tests with a PostgreSQL, each of which has a thousand files. */
+/** Memory on Linux: saves a fifth of the CPU time of tests with a PostgreSQL, each of which has a thousand files. */
 const memory = '/dev/shm';
 /** Bytes: the suite uses less than one gigabyte. */
 const enough = 4 * 1024 ** 3;
@@ -30,7 +30,7 @@ const create: Record<SharedInRun, (folder: string) => Promise<Shareable>> = {
   postgres: startPostgres,
 };
 
-/** Of this run: Stryker starts many in one process. */
+/** This run's alone: Stryker starts many in one process. */
 let folder: string;
 let server: HttpServer;
 const created = new Map<string, Promise<Shareable>>();

@@ -56,7 +56,7 @@ it('the purge deletes from each table in turn, from the last deleted row on, and
   expect(values).toEqual([...Array(3).fill('-infinity'), ...Array(2).fill(expect.stringMatching(/^\d{4}-/))]);
   expect(new Set(values).size).toBe(3);
   const [{ webhookAttempts, oldestExpiredSeconds } = {}] = log.lines as Record<string, number>[];
-  // Of ten rows, the first of which expired a day ago, three batches of two: the last one expired 19 hours ago.
+  // Three batches of two delete six of ten rows. The first expired a day ago, the last that was deleted 19 hours ago.
   expect(webhookAttempts).toBe(6);
   expect(Math.abs(Number(oldestExpiredSeconds) - 19 * 3_600)).toBeLessThan(60);
 });

@@ -30,7 +30,7 @@ async function start(args: string[], variables = {}, context: Partial<CommandCon
   return { exitCode, said: said.join('\n') };
 }
 
-/** By npm, without `--` before these options. */
+/** npm consumes these options without `--` before them. */
 const consumed = { npm_config_port_offset: 'true', npm_config_environment: 'true' };
 
 it.each([

@@ -30,7 +30,7 @@ export interface Harness {
 }
 
 export interface Outcome {
-  /** For stdout. */
+  /** Goes to stdout. */
   readonly report: string;
   readonly failed: boolean;
 }

@@ -14,7 +14,7 @@ import { accessTokenClaims, type Json, userActionClaims } from './tokens';
 export interface WireRequest {
   readonly method?: string;
   readonly path: string;
-  /** In order; names may repeat. */
+  /** Sent in this order; names may repeat. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: string;
 }

@@ -45,7 +45,7 @@ export function apiOf(stack: StackTemplate, name: 'Api' | 'Dashboard' = 'Api') {
   };
 }
 
-/** By lower-case name; static values without their quotes. */
+/** Keyed by lower-case name; static values without their quotes. */
 const headersOf = (parameters: Readonly<Record<string, Json>>): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(parameters).map(([name, value]) => [

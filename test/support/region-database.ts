@@ -89,7 +89,7 @@ async function openRegion(access: DatabaseAccess, postgres: TestDatabase) {
   };
 }
 
-/** From their files: only bundles and Jest import SQL, and benchmarks use this too. */
+/** Reads their files: only bundles and Jest import SQL, and benchmarks use this too. */
 function readMigrations() {
   const directory = resolve(__dirname, '../../lambda/database/migrations');
   const files = readdirSync(directory).filter((file) => file.endsWith('.sql'));

@@ -51,7 +51,7 @@ export const withStandby = rowWith(
   }),
 ) as Environment & Required<Pick<Environment, 'standby'>>;
 
-/** Without a service level agreement, and so without what depends on it. */
+/** Has no service level agreement, and nothing that depends on one. */
 export const withoutSla = rowWith(
   ({ serviceLevelAgreement }) => !serviceLevelAgreement,
   ({ alarmEmail: _, standby: __, objective: ___, multiRegionKeys: ____, ...row }) => ({

@@ -12,7 +12,7 @@ export async function runWallet(
     variables,
     columns,
   }: {
-    /** Of the terminal. @default - no terminal */
+    /** The terminal's width. @default - no terminal */
     readonly columns?: number;
     readonly stdin?: Parameters<typeof createTerminal>[2];
     readonly variables?: Parameters<typeof runCommandLine>[2];

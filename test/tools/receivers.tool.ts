@@ -54,7 +54,7 @@ for line in sys.stdin:
     secret = call["secret"]
     print(app.test_client().post("/", data=call["body"].encode(), headers=call["headers"]).text)`;
 
-/** With the arguments in the guide's table. */
+/** Completes the code with the arguments in the guide's table. */
 const completed = (code: string, framework: string) => {
   const { body, headers } = argumentsIn(framework);
   return code.replace('BODY', body).replace('HEADERS', headers);

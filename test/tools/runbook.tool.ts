@@ -41,7 +41,7 @@ require('./local/aws/sqs/queues').startQueues().then(({ url, createQueue }) => {
   console.log(JSON.stringify([url, create('old'), create('new')]));
 });`;
 
-/** With the queues, and a program in place of `aws sqs` that calls them. */
+/** Offers the queues, and a program in place of `aws sqs` that calls them. */
 async function withQueues(
   test: (sqs: SQSClient, queues: readonly [string, string], aws: string) => Promise<void>,
 ) {

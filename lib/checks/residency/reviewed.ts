@@ -143,7 +143,7 @@ const allowed: Readonly<Record<string, Readonly<Record<string, Accepts>>>> = {
     'BackupPlan.BackupPlanRule.*.TargetLogicallyAirGappedBackupVaultArn': (value, template) =>
       possibleTexts(value, template).every((text) => /^(‹\w+\.BackupVaultArn›)?$/.test(text)),
   },
-  // By default into the default VPC, with public subnets.
+  // The default is the default VPC, which has public subnets.
   'AWS::Backup::RestoreTestingSelection': {
     RestoreMetadataOverrides: hasOnly(
       'dbSubnetGroupName kmsKeyId vpcSecurityGroupIds',

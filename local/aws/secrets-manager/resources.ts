@@ -29,7 +29,7 @@ function createSecret({ logicalId, properties }: ResourceRequest, context: Conte
     });
     writeJson(folder.secretsFile, { ...stored, [logicalId]: value });
   }
-  // Without the stack's name, as CloudFormation does: the Data API limits ARNs to 100 characters.
+  // Omits the stack's name, as CloudFormation does: the Data API limits ARNs to 100 characters.
   const id = `secret:${logicalId}-${resourceHash(stack, logicalId).slice(0, 6)}`;
   const secretArn = arn(stack, 'secretsmanager', id);
   context.cleanup.add(services.secrets.put({ arn: secretArn, name: logicalId, value, keyArn: KmsKeyId }));

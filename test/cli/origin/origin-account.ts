@@ -17,7 +17,7 @@ export class OriginAccount {
   /** The statuses of each started update. */
   update = ['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', 'UPDATE_COMPLETE'];
   events: object[] = [];
-  /** Of all consumers: one for each request, then the last one. */
+  /** All consumers have the same: one for each request, then the last one. */
   consumerStates = ['Enabled'];
   gateway: object = {};
   hasElasticIp = true;

@@ -14,7 +14,7 @@ const failsWith =
 const resuming = failsWith(400, 'DatabaseResumingException');
 
 let server: HttpServer;
-/** In order; the last one is repeated. */
+/** Sent in this order; the last one is repeated. */
 let replies: Reply[];
 let calls: number;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterAll(() => server.stop());
 
-/** With the product's own client. */
+/** Uses the product's own client. */
 function ask(settings: Partial<DataApiSettings> = {}) {
   const target = { clusterArn: 'cluster', secretArn: 'secret', database: 'wallet' };
   return createDataApiDatabase({ ...target, ...settings }).execute(sql`select 1 as one`);

@@ -22,7 +22,7 @@ afterAll(() => client.end());
 const region = useMigratedDatabase();
 let organization: Organization;
 let webhookId: string;
-/** By the outcome of their deletion: the second is a member of one group with the permission. */
+/** Keyed by the outcome of their deletion: the second is a member of one group with the permission. */
 const callers = { permission_missing: newId('us'), deleted: newId('us') };
 const group = (number: number) => `ug-aaaaa-aaaaa-${String(number).padStart(16, '0')}`;
 

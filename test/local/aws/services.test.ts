@@ -22,7 +22,7 @@ let services: Services;
 let kms: KMSClient;
 let lambda: LambdaClient;
 let secrets: SecretsManagerClient;
-/** Of the function `operations`. */
+/** What the function `operations` returns. */
 let result: InvocationResult;
 const invoke = async () => result;
 

@@ -19,7 +19,7 @@ import { copyNewCluster, killServer } from '../../support/postgres';
 
 /** Empty. */
 let folder: string;
-/** With a cluster that the tests of this file share. */
+/** Holds a cluster that the tests of this file share. */
 let used: string;
 const running: Postgres[] = [];
 

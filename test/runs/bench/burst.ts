@@ -31,7 +31,7 @@ export async function measureBurst(options: PartOptions): Promise<Figure[]> {
   const local = openLocalEnvironment(state);
   const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
   cleanup.add(() => sqs.destroy());
-  /** By event. */
+  /** Keyed by event. */
   const [sentAt, arrivedAt] = [new Map<string, number>(), new Map<string, number>()];
   const receiver = await startHttpServer(async (request, response) => {
     if (request.url === '/hangs') return;

@@ -22,7 +22,7 @@ export async function measureDeletion(options: PartOptions): Promise<Figure[]> {
     });
     const remove = deleteInDatabase(later(region.as('delete_user_group')));
     const variants = {
-      /** Without the creation of the group. */
+      /** Does not count the creation of the group. */
       async value() {
         const userGroupId = await addGroup(region.owner, organization);
         const began = performance.now();

@@ -34,7 +34,7 @@ export async function measureDelivery(options: PartOptions): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [after, goal] of receivers)
     for (const inFlight of [1, 10, 50]) {
-      // Of its own: the server closes connections that another case left idle.
+      // Each case has its own: the server closes connections that another case left idle.
       const agent = new Agent({
         keepAlive: true,
         ca: authority.cert,

@@ -8,7 +8,7 @@ export interface Fault {
   readonly name: string;
   /** Seconds after its end in which deliveries must work again. */
   readonly deliveriesWithin: number;
-  /** In all environments. @returns what ends it */
+  /** Begins in all environments. @returns what ends it */
   begin(databases: readonly Postgres[]): () => unknown;
 }
 

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 export class Clock {
   /** Milliseconds since 1970. */
   now = Date.UTC(2026, 10, 20);
-  /** By time; those of one time in their order. */
+  /** Keyed by time; those of one time stay in order. */
   private readonly timers = new Map<number, (() => void)[]>();
   /** The times, as a heap: none is before its parent. */
   private readonly times: number[] = [];

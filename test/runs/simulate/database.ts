@@ -21,7 +21,7 @@ export class SimulatedDatabase {
   readonly webhooks = new Map<string, SimulatedWebhook>();
   private readonly byOrganization = new Map<string, SimulatedWebhook[]>();
   readonly events = new Map<string, AcceptedEvent>();
-  /** By series, then by number. */
+  /** Keyed by series, then by number. */
   readonly attempts = new Map<string, Map<number, AttemptRow>>();
 
   constructor(private readonly now: () => number) {}
@@ -161,5 +161,5 @@ function pauseOf(
   return !pause && failures >= 5 ? close(30_000) : undefined;
 }
 
-/** Of several copies in one statement, one that was delivered is written. */
+/** Puts a delivered copy first: the first of several in one statement is written. */
 const orderOf = ({ outcome }: AttemptRow) => (outcome === 'delivered' ? 0 : 1);

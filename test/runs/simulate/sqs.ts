@@ -21,7 +21,7 @@ interface Message {
   readonly body: string;
   readonly sentAt: number;
   receives: number;
-  /** Of the last receive: an earlier one's receipt changes nothing. */
+  /** The last receive's: an earlier one's receipt changes nothing. */
   receipt: string;
   visibleAt: number;
   gone: boolean;

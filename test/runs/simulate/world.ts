@@ -16,7 +16,7 @@ export interface WorldOptions {
   readonly seed: number;
   readonly days: number;
   readonly organizations: number;
-  /** Of each organization. */
+  /** How many each organization has. */
   readonly webhooks: number;
   readonly eventsPerDay: number;
   /** Those of the webhooks, one organization after another. */
@@ -51,7 +51,7 @@ export interface Outcome {
   readonly busySeconds: Readonly<Record<string, number>>;
   /** Milliseconds from an event to its first request, for receivers that answer at once, in order. */
   readonly firstAttempts: readonly number[];
-  /** Of every line of the history. */
+  /** Covers every line of the history. */
   readonly digest: string;
   readonly history: readonly string[];
 }
