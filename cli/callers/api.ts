@@ -3,9 +3,9 @@ import http from 'node:http';
 import https from 'node:https';
 import { text } from 'node:stream/consumers';
 import { proxyAgent } from '../shell/aws';
+import type { DeployedEnvironment } from '../shell/deployed-environment';
 import { CommandFailed } from '../shell/failure';
 import { parseJson } from '../shell/json';
-import type { DeployedEnvironment } from '../shell/target';
 import { startCommand } from '../shell/wallet-command';
 import { type CallerClaims, signAccessToken, signUserAction } from './signing';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { environmentCommand } from '../shell/deployed-environment';
 import { runOperation } from '../shell/operations';
 import { id } from '../shell/options';
-import { environmentCommand } from '../shell/target';
 import { type Terminal, table } from '../shell/terminal';
 
 export function register(program: Command, terminal: Terminal): void {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { environmentCommand } from '../shell/deployed-environment';
 import { CommandFailed } from '../shell/failure';
 import { id } from '../shell/options';
-import { environmentCommand } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
 import { sendDeletion } from './api';
 import { readCallerClaims } from './signing';

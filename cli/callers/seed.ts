@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
+import { environmentCommand } from '../shell/deployed-environment';
 import { runOperation } from '../shell/operations';
 import { id } from '../shell/options';
-import { environmentCommand } from '../shell/target';
 import { columns, type Terminal } from '../shell/terminal';
 
 export function register(program: Command, terminal: Terminal): void {

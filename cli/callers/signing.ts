@@ -3,8 +3,8 @@ import type { GetPublicKeyCommandInput, SignCommandInput } from '@aws-sdk/client
 import type { OutputName } from '../../domain/outputs';
 import { accessToken, bodyHash, userAction } from '../../domain/tokens';
 import { callAws } from '../shell/aws';
+import type { DeployedEnvironment } from '../shell/deployed-environment';
 import { runOperation } from '../shell/operations';
-import type { DeployedEnvironment } from '../shell/target';
 import { signJwt } from './sign-jwt';
 
 export interface CallerClaims {

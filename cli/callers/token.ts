@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { accessTokenLifetime } from '../../lib/environments';
+import { environmentCommand } from '../shell/deployed-environment';
 import { id } from '../shell/options';
-import { environmentCommand } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
 import { readCallerClaims, type SignedRequest, signAccessToken, signUserAction } from './signing';
 

@@ -3,9 +3,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { objectiveMetrics, probesIn, standingOf } from '../../domain/objective';
 import { probeMinutes } from '../../domain/probe';
 import { callAwsPages } from '../shell/aws';
+import { type DeployedEnvironment, environmentCommand } from '../shell/deployed-environment';
 import { CommandFailed } from '../shell/failure';
 import { time } from '../shell/options';
-import { type DeployedEnvironment, environmentCommand } from '../shell/target';
 import { type Terminal, table } from '../shell/terminal';
 
 const [hour, day] = [3_600_000, 24 * 3_600_000];

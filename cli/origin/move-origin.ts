@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { OutputName } from '../../domain/outputs';
 import { callAws } from '../shell/aws';
+import type { DeployedEnvironment } from '../shell/deployed-environment';
+import { environmentCommand } from '../shell/deployed-environment';
 import { CommandFailed, UsageError } from '../shell/failure';
 import { awaitInterruption } from '../shell/interruption';
 import type { CommonOptions } from '../shell/options';
 import { poll } from '../shell/poll';
-import type { DeployedEnvironment } from '../shell/target';
-import { environmentCommand } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
 import {
   addressAt,

@@ -1,9 +1,9 @@
 import type { CloudWatch } from '@aws-sdk/client-cloudwatch';
 import type { Command } from 'commander';
 import { callAws } from '../shell/aws';
+import type { DeployedEnvironment } from '../shell/deployed-environment';
+import { environmentCommand } from '../shell/deployed-environment';
 import { CommandFailed } from '../shell/failure';
-import type { DeployedEnvironment } from '../shell/target';
-import { environmentCommand } from '../shell/target';
 import { columns, type Terminal, table } from '../shell/terminal';
 import { addressAt, noZone, openOrigin, readOrigin, requireElasticIp, type Tolerant } from './read-origin';
 

@@ -9,9 +9,9 @@ import {
 } from '../../domain/allow-list';
 import { type OutputName, reserveOutputs } from '../../domain/outputs';
 import { environments } from '../../lib/environments';
+import { type DeployedEnvironment, openEnvironment, readOutputs } from '../shell/deployed-environment';
 import { CommandFailed } from '../shell/failure';
 import { environment, number, withOutputs } from '../shell/options';
-import { type DeployedEnvironment, openEnvironment, readOutputs } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
 import { isOriginAddress } from './read-origin';
 

@@ -1,6 +1,7 @@
 import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
 import { IPv4 } from 'ipaddr.js';
 import { callAws } from '../shell/aws';
+import { type DeployedEnvironment, otherVersionRemedy } from '../shell/deployed-environment';
 import {
   listResources,
   openCloudFormation,
@@ -8,7 +9,6 @@ import {
   type StackResource,
 } from '../shell/deployed-stack';
 import { CommandFailed, UsageError } from '../shell/failure';
-import { type DeployedEnvironment, otherVersionRemedy } from '../shell/target';
 
 /** Accepts documentation addresses (RFC 5737), which are `reserved`: examples use them. */
 export const isOriginAddress = (text: string): boolean =>

@@ -1,9 +1,9 @@
 import type { Input, OperationError, OperationName, OperationResult } from '../../domain/operations';
 import { urlRefusals } from '../../domain/receiver-url';
 import { callAws } from './aws';
+import type { DeployedEnvironment } from './deployed-environment';
 import { CommandFailed, UsageError } from './failure';
 import { readFields } from './json';
-import type { DeployedEnvironment } from './target';
 
 /** The operations function refused the operation; `code` is the reason. */
 export class OperationRefused extends CommandFailed {

@@ -1,8 +1,8 @@
 import type { Attempt } from '../../domain/delivery';
+import type { DeployedEnvironment } from '../shell/deployed-environment';
 import { CommandFailed } from '../shell/failure';
 import { OperationRefused, runOperation } from '../shell/operations';
 import { poll } from '../shell/poll';
-import type { DeployedEnvironment } from '../shell/target';
 
 interface WaitOptions {
   readonly seconds: number;

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { type Attempt, outcomes } from '../../domain/delivery';
+import { type DeployedEnvironment, environmentCommand } from '../shell/deployed-environment';
 import { OperationRefused, runOperation } from '../shell/operations';
 import { id, time } from '../shell/options';
-import { type DeployedEnvironment, environmentCommand } from '../shell/target';
 import { type Terminal, table } from '../shell/terminal';
 import { eventId } from './options';
 

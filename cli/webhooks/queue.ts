@@ -2,9 +2,9 @@ import { type NewEvent, parseEvent, writeEvent } from '../../domain/event';
 import type { Webhook } from '../../domain/operations';
 import type { OutputName } from '../../domain/outputs';
 import { callAws } from '../shell/aws';
+import type { DeployedEnvironment } from '../shell/deployed-environment';
 import { CommandFailed, UsageError } from '../shell/failure';
 import { runOperation } from '../shell/operations';
-import type { DeployedEnvironment } from '../shell/target';
 
 interface OutgoingMessage {
   readonly body: string;

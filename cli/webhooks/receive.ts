@@ -6,12 +6,12 @@ import type { Command } from 'commander';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { printableLine } from '../../domain/printable';
 import { signatureHeaders } from '../../domain/signature';
+import { type DeployedEnvironment, openEnvironment } from '../shell/deployed-environment';
 import { CommandFailed } from '../shell/failure';
 import { awaitInterruption } from '../shell/interruption';
 import { readFields } from '../shell/json';
 import { runOperation } from '../shell/operations';
 import { type CommonOptions, number, withEnvironment } from '../shell/options';
-import { type DeployedEnvironment, openEnvironment } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
 import { deriveSecret } from './secret';
 

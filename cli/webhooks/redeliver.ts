@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { writeRedelivery } from '../../domain/event';
+import { type Definition, environmentCommand } from '../shell/deployed-environment';
 import { CommandFailed, UsageError } from '../shell/failure';
 import { runOperation } from '../shell/operations';
 import { time } from '../shell/options';
-import { type Definition, environmentCommand } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
 import { eventId, webhookOption } from './options';
 import { describeEnabledWebhook, sendMessages } from './queue';

@@ -1,8 +1,8 @@
 import { isOfProbe } from '../../domain/probe';
 import { secretLength, secretMessage, secretText } from '../../domain/signature';
 import { callAws } from '../shell/aws';
+import type { DeployedEnvironment } from '../shell/deployed-environment';
 import { CommandFailed, UsageError } from '../shell/failure';
-import type { DeployedEnvironment } from '../shell/target';
 
 /**
  * Derives a webhook's secret, `whsec_…`, as delivery does. Needs `kms:GenerateMac` on output `WebhookSecretsKeyArn`.

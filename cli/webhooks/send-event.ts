@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { isReservedKind, newEventId } from '../../domain/event';
 import { findAmbiguity } from '../../domain/strict-json';
+import { environmentCommand } from '../shell/deployed-environment';
 import { runOperation } from '../shell/operations';
 import { id } from '../shell/options';
-import { environmentCommand } from '../shell/target';
 import type { Terminal } from '../shell/terminal';
 import { eventKind } from './options';
 import { putEvent } from './queue';
