@@ -208,9 +208,9 @@ async function settle(
     return fail({ kind: 'attempt_taken', reason: 'another copy', retryInSeconds: 60, isExpected: true });
   measure(attempted, step, ports);
   if (pause) tellPause(delivery, pause, ports);
-  if (step.outcome !== 'failed' || !successor) return ok(done);
+  if (!successor) return ok(done);
   const next = follow(delivery, successor, ports.newToken);
-  return ok({ kind: 'requeue', delivery: next, delayMs: step.retryInMs });
+  return ok({ kind: 'requeue', delivery: next, delayMs: successor.notBefore - now });
 }
 
 function log(attempted: Attempted, step: NextStep, ports: DeliveryPorts): void {
