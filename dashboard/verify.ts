@@ -18,8 +18,9 @@ export interface Verification {
   readonly compared?: { signed: readonly string[]; expected: string; received: readonly string[] };
 }
 
-/** The headers that are signed. */
-const names = ['webhook-id', 'webhook-timestamp'];
+/** The headers that are signed, with the forms of their values. */
+const signedHeaders = { 'webhook-id': 'msg_[\\w-]+', 'webhook-timestamp': '\\d[\\w:.-]*' };
+const signatureForm = 'v\\d\\w*,[\\w+/=-]*';
 
 /** The base64 of 32 bytes: of a secret, and of an HMAC-SHA-256. */
 const base64 = '[A-Za-z0-9+/]{43}=?$';
@@ -45,50 +46,44 @@ export async function verify(
   signatureHeaders: readonly string[],
   now: number,
 ): Promise<Verification> {
-  const read = new Map(
-    [...names, ...signatureHeaders].map((name) => [name, readHeader(pastedHeaders, name)]),
-  );
-  const valuesOf = (name: string) => [...(read.get(name) ?? [])].filter(Boolean);
-  const [ids = [], timestamps = []] = names.map(valuesOf);
-  const [[id = ''], [timestamp = '']] = [ids, timestamps];
-  const found = signatureHeaders.filter((name) => valuesOf(name).length > 0);
-  const missing = names.filter((name) => valuesOf(name).length === 0);
-  const unread = [...missing, ...(found.length === 0 ? signatureHeaders : [])].filter(
-    (name) => read.get(name)?.size === 0,
-  );
-  const values = new Set(found.flatMap(valuesOf));
-  const signatures = [...values].join(' ').split(/\s+/).filter(Boolean);
+  const read = (name: string, form: string) => ({ name, values: readHeader(pastedHeaders, name, form) });
+  const named = Object.entries(signedHeaders).map(([name, form]) => read(name, form));
+  const [id = '', timestamp = ''] = named.map(({ values }) => values[0] ?? '');
+  const found = signatureHeaders
+    .map((name) => read(name, `${signatureForm}(?: +${signatureForm})*`))
+    .filter(({ values }) => values.length > 0);
+  const foundNames = found.map(({ name }) => name).join(', ');
+  const missing = [
+    ...named.filter(({ values }) => values.length === 0).map(({ name }) => name),
+    ...(found.length === 0 ? [`one of ${signatureHeaders.join(', ')}`] : []),
+  ];
+  const twice = named.filter(({ values }) => values.length > 1).map(({ name }) => name);
+  const values = new Set(found.flatMap((each) => each.values));
+  const signatures = [...values].flatMap((value) => value.split(/ +/));
   const received = signatures.filter((each) => new RegExp(`^v1,${base64}`).test(each));
   const ignored = signatures
     .filter((each) => !received.includes(each))
     .map((each) => `“${each}” is ignored: it is not “v1,” followed by 44 characters of base64.`);
   const secret = pastedSecret.trim();
 
-  const rules: Readonly<Record<keyof PastedDelivery, Readonly<Record<string, boolean>>>> = {
-    headers: {
-      ...Object.fromEntries(
-        missing.map((name) => [`The header ${name} is missing.`, !unread.includes(name)]),
-      ),
-      [`${unread.join(', ')} is there, but not in a form that this page reads: write “name: value” on a line for each.`]:
-        unread.length > 0,
-      'The header webhook-id appears twice, with different values.': ids.length > 1,
-      'The header webhook-timestamp appears twice, with different values.': timestamps.length > 1,
-      [`webhook-timestamp is “${timestamp}”, not whole seconds since 1970.`]: !/^\d{0,11}$/.test(timestamp),
-      [`No signature header found. Expected: ${signatureHeaders.join(', ')}.`]:
-        found.length === 0 && !signatureHeaders.some((name) => unread.includes(name)),
-      [`${found.join(', ')} differ, but are sent with the same value: something changed them.`]:
-        values.size > 1,
-      [ignored.join(' ')]: found.length > 0 && received.length === 0,
-    },
-    body: { 'The body is missing.': body === '' },
-    secret: {
-      'The secret is missing.': secret === '',
-      'The secret is not “whsec_” followed by 44 characters of base64: part of it was lost or changed.':
-        secret !== '' && !new RegExp(`^whsec_${base64}`).test(secret),
-    },
+  const rules: Readonly<Record<keyof PastedDelivery, readonly (string | false)[]>> = {
+    headers: [
+      missing.length > 0 &&
+        `Not found, or not in a form that this page reads: ${missing.join(', ')}. Write “name: value” on a line for each.`,
+      twice.length > 0 && `${twice.join(', ')} appears twice, with different values.`,
+      !/^\d{0,11}$/.test(timestamp) && `webhook-timestamp is “${timestamp}”, not whole seconds since 1970.`,
+      values.size > 1 && `${foundNames} differ, but are sent with the same value: something changed them.`,
+      found.length > 0 && received.length === 0 && ignored.join(' '),
+    ],
+    body: [body === '' && 'The body is missing.'],
+    secret: [
+      secret === '' && 'The secret is missing.',
+      !new RegExp(`^$|^whsec_${base64}`).test(secret) &&
+        'The secret is not “whsec_” followed by 44 characters of base64: part of it was lost or changed.',
+    ],
   };
   const problems = Object.entries(rules).flatMap(([field, sentences]) =>
-    Object.entries(sentences).flatMap(([sentence, applies]) => (applies ? [[field, sentence] as const] : [])),
+    sentences.filter((sentence) => sentence !== false).map((sentence) => [field, sentence] as const),
   );
   if (problems.length > 0)
     return { verdict: 'incomplete', title: 'Cannot verify: the input is incomplete', details: [], problems };
@@ -99,19 +94,14 @@ export async function verify(
   const isReceived = (signature: string) => received.some((each) => each.padEnd(47, '=') === signature);
   if (isReceived(expected)) {
     const age = Math.floor(now / 1000) - Number(timestamp);
-    return { ...checkAge(age, [`Found in ${found.join(', ')}.`, ...ignored]), compared };
+    return { ...checkAge(age, [`Found in ${foundNames}.`, ...ignored]), compared };
   }
-  const title = 'The signature is invalid';
   for (const [how, changed] of changedBodies(body)) {
     if (!isReceived(await sign([id, timestamp, changed], secret))) continue;
     const remedy = 'Verify the raw bytes, before anything parses or reformats them.';
     const cause = `It is valid for the body ${how}, so the secret, id and timestamp are right. ${remedy}`;
-    return {
-      verdict: 'invalid',
-      title: `${title}: the body was changed`,
-      details: [cause, ...ignored],
-      compared,
-    };
+    const title = 'The signature is invalid: the body was changed';
+    return { verdict: 'invalid', title, details: [cause, ...ignored], compared };
   }
   const questions = [
     'The body, id or timestamp was changed, or the secret is wrong. A signature cannot show which.',
@@ -119,7 +109,8 @@ export async function verify(
     'Is this exactly the body that arrived with these headers, byte for byte?',
     'Is this the secret of this webhook in this environment? An old secret stops working 24 hours after its rotation.',
   ];
-  return { verdict: 'invalid', title, details: [...questions, ...ignored], compared };
+  const details = [...questions, ...ignored];
+  return { verdict: 'invalid', title: 'The signature is invalid', details, compared };
 }
 
 /** @param age seconds */
@@ -137,14 +128,13 @@ function checkAge(age: number, details: readonly string[]): Verification {
 
 /** Reverts common changes to a copied body, one at a time. */
 function changedBodies(body: string): (readonly [how: string, body: string])[] {
-  const compact = parseObject(body);
+  const parsed = parse(body);
   const changed: [string, string][] = [
-    ['without the trailing line break', body.replace(/\r?\n$/, '')],
     ['without the surrounding white space', body.trim()],
     ['with a trailing line break', `${body}\n`],
     ['with Windows line breaks', body.replaceAll('\n', '\r\n')],
     ['without the escapes (it is a JSON string of the body)', unescaped(body) ?? body],
-    ['as compact JSON (something reformatted it)', compact ? JSON.stringify(compact) : body],
+    ['as compact JSON (something reformatted it)', parsed === undefined ? body : JSON.stringify(parsed)],
   ];
   return changed.filter(([, each]) => each !== body);
 }
@@ -155,12 +145,8 @@ const unescaped = (body: string): string | undefined =>
 
 /** Divides what holds both headers and body: an object in JSON, a curl command, or a request with an empty line between them. */
 export function splitDelivery(text: string): readonly [headers: string, body: string] | undefined {
-  const delivery = (parseObject(text) ?? {}) as {
-    headers?: object;
-    body?: unknown;
-    isBase64Encoded?: unknown;
-  };
-  const { headers, body, isBase64Encoded } = delivery;
+  const { headers, body, isBase64Encoded } =
+    parse<{ headers?: object; body?: unknown; isBase64Encoded?: unknown }>(text) ?? {};
   if (headers && typeof body === 'string')
     return [JSON.stringify(headers, null, 2), isBase64Encoded === true ? decode(body) : body];
   const [, command, data] =
@@ -173,57 +159,17 @@ export function splitDelivery(text: string): readonly [headers: string, body: st
 const decode = (base64: string) =>
   new TextDecoder().decode(Uint8Array.from(atob(base64), (each) => each.charCodeAt(0)));
 
-/**
- * Reads a header wherever tools show its name and then its value: lines, curl, JSON, Node.js, Go, Python, PHP, Ruby, Java, CGI's
- * variables, tables, and a browser's two lines. Undefined if its name is not there; no values if they are not in such a form.
- */
-function readHeader(text: string, name: string): ReadonlySet<string> | undefined {
-  const plain = text.replace(/\\(["'])/g, '$1');
-  const keys = new RegExp(`(?<![\\w-])(?:HTTP_)?${name.replaceAll('-', '[-_]')}(?![\\w-])`, 'gi');
-  const found = [...plain.matchAll(keys)].map(({ 0: key, index }) => {
-    const before = plain.slice(0, index);
-    const isFirst = /(^|[\r\n])[^\w\r\n]*$/.test(before);
-    return readValues(plain.slice(index + key.length), before.at(-1) ?? '', isFirst);
-  });
-  return found.length > 0 ? new Set(found.flat()) : undefined;
-}
+/** What tools write between a header's name and its value: punctuation, the value's name or its type. */
+const between = '(?:\\W|value|string(?:\\(\\d+\\))?|b(?=["\']))*';
 
 /**
- * The values after a header's name.
- *
- * @param before the character before the name
- * @param isFirst whether the name is the first word of its line
+ * The different values of a header, wherever tools show its name and then a value of this form: lines, curl, JSON, Node.js, Go,
+ * Python, PHP, Ruby, Java, CGI's variables, tables, and a browser's two lines.
  */
-function readValues(after: string, before: string, isFirst: boolean): readonly string[] {
-  const isQuote = (text: string) => /["'`]/.test(text);
-  const isQuoted = isQuote(before) && after.startsWith(before);
-  const rest = after.slice(isQuoted ? 1 : 0).replace(/^\]/, '');
-  const isPair = isQuoted || isFirst || /[[(]/.test(before);
-  const separators = [
-    '\\s*(?:=>|[:=|])',
-    ...(isPair ? ['\\s*,'] : []),
-    ...(isFirst ? ['[\\t\\r\\n]| {2,}'] : []),
-  ];
-  // What precedes the value in a list of names and values, or in a value with its type.
-  const label = '(?:["\'`]?value["\'`]?\\s*[:=]|\\[?\\]?string(?:\\(\\d+\\))?)?';
-  const opening = new RegExp(
-    `^(?:${separators.join('|')})\\s*${label}([\\s[({]*)(?:b(?=["']))?(["'\`]?)`,
-    'i',
-  ).exec(rest);
-  if (!opening) return [];
-  const [all, brackets = '', quote = ''] = opening;
-  const value = rest.slice(all.length);
-  if (quote && brackets.trim()) {
-    const list = value.slice(0, value.search(/[\])}]|$/));
-    return `${quote}${list}`.split(/["'`]/).filter((_, index) => index % 2 === 1);
-  }
-  if (quote) return [value.split(quote)[0] ?? ''];
-  // The next line has another name: this one's value is empty.
-  if (/[\r\n]/.test(all) && !brackets.trim() && /^[\w-]+["'`]?\]?\s*(?:=>|[:=])/.test(value)) return [''];
-  if (isQuote(before) && !isQuoted) return [value.split(before)[0] ?? ''];
-  // Another name may follow a comma without a blank: not the end of a signature in base64.
-  const end = /[\r\n\t\])}|&]|[,;]?\s+["'`]?[\w-]+["'`]?\s*(=>|[:=])|,(?=[\w-]+[:=][^\s,;=\])}|&'"])|$/;
-  return [value.slice(0, value.search(end)).replace(/[\s,;\\]+$/, '')];
+function readHeader(text: string, name: string, form: string): readonly string[] {
+  const named = `(?<![\\w-])(?:HTTP_)?${name.replaceAll('-', '[-_]')}`;
+  const found = text.matchAll(new RegExp(`${named}${between}(${form})`, 'gi'));
+  return [...new Set(Array.from(found, ([, value = '']) => value))];
 }
 
 function parse<Value>(text: string): Value | undefined {
@@ -232,9 +178,4 @@ function parse<Value>(text: string): Value | undefined {
   } catch {
     return undefined;
   }
-}
-
-function parseObject(text: string): object | undefined {
-  const value = parse<unknown>(text);
-  return typeof value === 'object' && value !== null ? value : undefined;
 }

@@ -55,13 +55,18 @@ it.each<[string, Change, string, string?]>([
 
   ['another body', { body: body.replace('evt_1', 'evt_2') }, 'invalid', unknown],
   ['another secret', { secret: otherSecret }, 'invalid', unknown],
-  ['a line break at the end', { body: `${body}\n` }, 'invalid', 'without the trailing line break'],
+  ['a line break at the end', { body: `${body}\n` }, 'invalid', 'without the surrounding white space'],
   ['an escaped body', { body: escaped }, 'invalid', 'without the escapes'],
   ['an escaped body without its quotes', { body: escaped.slice(1, -1) }, 'invalid', 'escapes'],
   ['pretty-printing', { body: JSON.stringify(JSON.parse(body), null, 2) }, 'invalid', 'as compact JSON'],
   ['line breaks changed by a text field', unlike, 'invalid', 'with Windows line breaks'],
 
-  ['no timestamp', { headers: { 'webhook-timestamp': '' } }, 'incomplete', 'webhook-timestamp is missing.'],
+  [
+    'no timestamp',
+    { headers: { 'webhook-timestamp': '' } },
+    'incomplete',
+    'Not found, or not in a form that this page reads: webhook-timestamp.',
+  ],
   ['two ids', { text: `${lines()}\nwebhook-id: msg_2` }, 'incomplete', 'webhook-id appears twice'],
   ['signatures that differ', { headers: { 'Svc-Signature': 'v1,x' } }, 'incomplete', 'Svc-Signature differ'],
   ['milliseconds', { headers: { 'webhook-timestamp': `${now}` } }, 'incomplete', 'whole seconds since 1970'],
@@ -82,57 +87,30 @@ const inLines = (form: (name: string, value: string) => string, separator = '\n'
   pairs.map(([name, value]) => form(name, value)).join(separator);
 const cgi = (name: string) => `HTTP_${name.toUpperCase().replaceAll('-', '_')}`;
 const titled = (name: string) => name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
-const har = pairs.map(([name, value]) => ({ name, value }));
 
 /** How tools and frameworks show headers. */
 const forms: Readonly<Record<string, string>> = {
-  lines: inLines((name, value) => `${name}: ${value}`),
   'lines of Windows': inLines((name, value) => `${name}: ${value}`, '\r\n'),
-  'lines without a blank': inLines((name, value) => `${name}:${value}`),
-  'lines with tabs': inLines((name, value) => `${name}\t${value}`),
   'aligned columns': inLines((name, value) => `${name.padEnd(30)}${value}`),
-  'curl -v': `> POST / HTTP/1.1\n${inLines((name, value) => `> ${name}: ${value}`)}\n>`,
   "curl's options": `curl -X POST https://a.example/ \\\n${inLines((name, value) => `  -H '${name}: ${value}'`, ' \\\n')}`,
-  "curl's long options": inLines((name, value) => `--header "${name}: ${value}"`, ' '),
   "a browser's two lines": inLines((name, value) => `${name}:\n${value}`),
-  "a browser's two lines without colons": inLines((name, value) => `${name}\n${value}`),
   'a JSON object': JSON.stringify(Object.fromEntries(pairs)),
-  'an indented JSON object': JSON.stringify(Object.fromEntries(pairs), null, 2),
   'JSON in a JSON string': JSON.stringify(JSON.stringify(Object.fromEntries(pairs))),
-  'a JSON object of lists': JSON.stringify(
-    Object.fromEntries(pairs.map(([name, value]) => [name, [value]])),
-    null,
-    2,
-  ),
-  'a flat JSON list of pairs': JSON.stringify(pairs.flat()),
-  'an indented flat list': JSON.stringify(pairs.flat(), null, 2),
-  'a JSON list of pairs': JSON.stringify(pairs),
-  'a HAR file': JSON.stringify(har),
-  'an indented HAR file': JSON.stringify(har, null, 2),
+  'an indented JSON list of pairs': JSON.stringify(pairs, null, 2),
+  'a HAR file': JSON.stringify(pairs.map(([name, value]) => ({ name, value }))),
   'an object of Node.js': inspect(Object.fromEntries(pairs)),
-  'an object of Node.js on a line': inspect(Object.fromEntries(pairs), { breakLength: Infinity }),
   "Node.js's raw headers": inspect(pairs.flat()),
   "Fetch's headers": inspect(new Headers(pairs)),
   "Go's map": `map[${inLines((name, value) => `${titled(name)}:[${value}]`, ' ')}]`,
   "Go's %#v": `http.Header{${inLines((name, value) => `"${titled(name)}":[]string{"${value}"}`, ', ')}}`,
-  "CGI's variables": inLines((name, value) => `${cgi(name)}=${value}`),
-  "Python's dict": `{${inLines((name, value) => `'${titled(name)}': '${value}'`, ', ')}}`,
   "Django's META": `{${inLines((name, value) => `'${cgi(name)}': '${value}'`, ', ')}}`,
-  "Python's tuples": `[${inLines((name, value) => `('${name}', '${value}')`, ', ')}]`,
   "ASGI's bytes": `[${inLines((name, value) => `(b'${name}', b'${value}')`, ', ')}]`,
   "Ruby's hash": `{${inLines((name, value) => `"${cgi(name)}"=>"${value}"`, ', ')}}`,
   "PHP's print_r": `Array\n(\n${inLines((name, value) => `    [${titled(name)}] => ${value}`)}\n)`,
   "PHP's var_dump": inLines((name, value) => `  ["${name}"]=>\n  string(${value.length}) "${value}"`),
-  "PHP's var_export": `array (\n${inLines((name, value) => `  '${name}' => '${value}',`)}\n)`,
   "Java's map": `{${inLines((name, value) => `${name}=${value}`, ', ')}}`,
-  "Java's map of lists": `{${inLines((name, value) => `${name}=[${value}]`, ', ')}}`,
-  "Spring's headers": `[${inLines((name, value) => `${name}:"${value}"`, ', ')}]`,
-  '.NET': inLines((name, value) => `[${name}, ${value}]`),
-  logfmt: inLines((name, value) => `${name}="${value}"`, ' '),
-  'logfmt without quotes': inLines((name, value) => `${name}=${value}`, ' '),
   CSV: inLines((name, value) => `${name},${value}`),
   'a table in Markdown': inLines((name, value) => `| \`${name}\` | \`${value}\` |`),
-  YAML: inLines((name, value) => `  ${name}: "${value}"`),
   'beside a header with their names': `Vary: ${pairs.map(([name]) => name).join(', ')}\n${lines({ ...rotated })}`,
 };
 
@@ -140,17 +118,15 @@ it.each(Object.entries(forms))('reads %s', async (_, text) => {
   expect(await check({ text, secret: otherSecret })).toMatchObject({ verdict: 'valid' });
 });
 
-it('says of a form that it cannot read that it cannot, and not that the header is missing', async () => {
-  const { problems } = await check({ text: inLines((name, value) => `<td>${name}</td><td>${value}</td>`) });
-  expect(problems).toEqual([
-    ['headers', expect.stringMatching(/^webhook-id, webhook-timestamp, webhook-signature, .* not in a form/)],
-  ]);
-});
-
-it('names all missing fields at once', async () => {
-  const { verdict, problems } = await verify({ headers: '', body: '', secret: '' }, names, now);
+it('names all missing fields, and headers without a value, at once', async () => {
+  const headers = pairs.map(([name, value]) => `<td>${name}</td><td>${value}</td>`).join('');
+  const { verdict, problems } = await verify({ headers, body: '', secret: '' }, names, now);
   expect(verdict).toBe('incomplete');
-  expect(problems?.map(([field]) => field)).toEqual(['headers', 'headers', 'headers', 'body', 'secret']);
+  expect(problems).toEqual([
+    ['headers', expect.stringContaining(`webhook-id, webhook-timestamp, one of ${names.join(', ')}. Write`)],
+    ['body', 'The body is missing.'],
+    ['secret', 'The secret is missing.'],
+  ]);
 });
 
 it('shows the id, timestamp and body that are signed, their signature and those received', async () => {
