@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Operation, routes as table, tokenDetails } from '../../domain/routes';
 import { functionRoutes, routeTable } from '../../lib/api/routes';
-import { documentedProblems, expectDocumented, openApiFile, operations } from '../support/openapi';
+import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
 import { apiOf, textOf } from '../support/region-api';
 import { first, withEveryOption } from '../support/rows';
 import { stackOf } from '../support/stacks';
@@ -45,7 +45,7 @@ describe('the synthesized API', () => {
 
   const gatewayProblems = fromGateway.map(({ status, body }) => `${status} ${JSON.parse(body).code}`);
 
-  it.each(Object.entries(table))(
+  it.each(Object.entries(table).filter(([, { method }]) => method !== 'HEAD'))(
     'and its functions return exactly the documented problems: %s',
     (name, route) => {
       const { requiresToken, ...row } = routeTable[name as Operation];
@@ -62,6 +62,18 @@ describe('the synthesized API', () => {
       );
     },
   );
+});
+
+it('documents no body of a response to HEAD, and the statuses of GET', () => {
+  const responses = openApi.paths['/webhook-origins'];
+  expect(Object.keys(responses.head.responses)).toEqual(Object.keys(responses.get.responses));
+  const { 200: succeeded, ...others } = responses.head.responses;
+  for (const each of Object.values(others))
+    expect(each).toEqual({ $ref: '#/components/responses/WithoutBody' });
+  expect([succeeded.content, openApi.components.responses.WithoutBody.content]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 it.each(functionRoutes)(
