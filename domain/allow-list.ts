@@ -91,16 +91,6 @@ ${elements.join('\n')}
 }`);
     },
   },
-  terraform: {
-    title: 'Terraform',
-    use: 'save it as a file that ends in .tf.json, and use local.wallet_webhooks_cidrs in your rules.',
-    // The JSON syntax ignores the key "//": https://developer.hashicorp.com/terraform/language/syntax/json
-    render: (rules) => {
-      const comments = rules.map(({ cidr, comment }) => `${cidr}: ${comment}.`);
-      const locals = { wallet_webhooks_cidrs: rules.map(({ cidr }) => cidr) };
-      return json({ '//': [headline, ...comments].join(' '), locals });
-    },
-  },
   // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_AuthorizeSecurityGroupIngress.html
   'aws-security-group': {
     title: 'AWS security group',

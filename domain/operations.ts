@@ -46,7 +46,6 @@ interface AuditRecord {
 
 interface Results {
   seed: Seeded;
-  'add-user-group': Seeded;
   'remove-ephemeral-organizations': { readonly removed: readonly string[] };
   'describe-identity': {
     readonly identityId: string;
@@ -141,7 +140,6 @@ const kinds = v.nullable(
 /** The fields of each operation's input. Others are rejected. */
 export const inputs = {
   seed: { userGroupName: name, ephemeral: flag },
-  'add-user-group': { organizationId, userGroupName: name },
   'remove-ephemeral-organizations': { organizationId },
   'describe-identity': { identityId: id('us', 'sa') },
   'list-audit-records': { userGroupId: id('ug') },

@@ -20,7 +20,6 @@ export class OperationRefused extends CommandFailed {
 const remedies: Readonly<Record<string, readonly [advice: string, command: string]>> = {
   identity_not_found: ['Check the id and --environment, or create identities', 'local seed'],
   organization_not_found: ['Check the id and --environment, or create one', 'local seed'],
-  organization_not_seeded: ['Create one', 'local seed'],
   user_group_not_found: ['Check the id and --environment, or create one', 'local seed'],
   event_not_found: ['See what its webhook was sent', 'deliveries --webhook wh-… --since 1h'],
   url_of_this_environment: ['Name another receiver; to try this one', 'smoke'],

@@ -126,7 +126,7 @@ it('help loses nothing without a reader', () => {
 
 /** Their messages have the next step. */
 const selfEvident =
-  /^(input_invalid|unknown_operation|too_many_webhooks|user_group_name_taken|organization_not_ephemeral|rotation_running)$/;
+  /^(input_invalid|unknown_operation|too_many_webhooks|organization_not_ephemeral|rotation_running)$/;
 const codes = sourcesIn('lambda/run-operation').flatMap(({ text }) => text.match(/(?<=code: ')\w+/g) ?? []);
 it.each([...new Set(codes)].filter((code) => !selfEvident.test(code)))(
   '%s comes with the next step',

@@ -54,10 +54,6 @@ table inet wallet-webhooks {
     tcp dport 8443 drop
   }
 }`,
-  terraform: json({
-    '//': `${headline} ${cidrs.map((cidr, index) => `${cidr}: ${comments[index]}.`).join(' ')}`,
-    locals: { wallet_webhooks_cidrs: cidrs },
-  }),
   'aws-security-group': json({
     IpPermissions: [
       {

@@ -8,7 +8,7 @@ import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions
 import { createHandler } from '../../../lambda/run-operation/handler';
 import { eventually } from '../../support/eventually';
 import { recordLog } from '../../support/log';
-import { deletionOf, type Organization, ownFacts, traces } from '../../support/organization';
+import { deletionOf, type Organization, ownFacts } from '../../support/organization';
 import { useMigratedDatabase } from '../../support/region-database';
 import { addOrganization } from '../../support/webhooks';
 
@@ -36,25 +36,6 @@ const run = async <Result = Json>(operation: string, input: Json): Promise<Resul
 const refused = (code: string, message = expect.any(String)) => ({ ok: false, error: { code, message } });
 
 const seed = (ephemeral = false) => run<Organization>('seed', { userGroupName: 'Approvers', ephemeral });
-
-const addGroup = (organizationId: string) =>
-  invoke('add-user-group', { organizationId, userGroupName: 'Second' });
-
-it('add-user-group adds a group with the same members, who hold the permission, and its name once, even concurrently', async () => {
-  const first = await seed();
-  const { organizationId } = first;
-  const answers = await Promise.all([addGroup(organizationId), addGroup(organizationId)]);
-  const added = answers.find(({ ok }) => ok);
-  const userGroupId = expect.stringMatching(/^ug-/);
-  expect(added).toEqual({ ok: true, result: { ...first, userGroupName: 'Second', userGroupId } });
-  expect(answers).toContainEqual(refused('user_group_name_taken'));
-  const counts = { groups: 1, members: 3, assignments: 1 };
-  expect(await traces(region.owner, Object(added).result.userGroupId)).toMatchObject(counts);
-  // It needs an active caller of each kind.
-  await region.query`update identities set active = false where identity_id = ${first.serviceAccountId}`;
-  for (const id of [organizationId, newId('or')])
-    expect(await addGroup(id)).toEqual(refused('organization_not_seeded'));
-});
 
 const remove = (organizationId: string) => invoke('remove-ephemeral-organizations', { organizationId });
 
