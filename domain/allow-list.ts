@@ -14,10 +14,8 @@ export interface WebhookOrigin {
 interface Rule {
   readonly address: string;
   readonly cidr: string;
-  /**
-   * Letters, digits, blanks and `.,:/-`, at most 128: nftables' limit for a comment
-   * (NFTNL_UDATA_COMMENT_MAXLEN, https://git.netfilter.org/libnftnl/tree/include/udata.h).
-   */
+  // Letters, digits, blanks and `.,:/-`, at most 128 (NFTNL_UDATA_COMMENT_MAXLEN):
+  // https://git.netfilter.org/libnftnl/tree/include/udata.h
   readonly comment: string;
 }
 

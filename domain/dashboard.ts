@@ -1,13 +1,11 @@
 import type { WebhookOrigin } from './allow-list';
 
-/** The dashboard of another environment. `title` is for people. */
 export interface OtherDashboard {
   readonly environment: string;
   readonly title: string;
   readonly url: string;
 }
 
-/** Support contact and documentation for receivers of webhooks. */
 interface Support {
   /** An email address, or the `https` URL of a form. */
   readonly contact: string;

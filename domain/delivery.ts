@@ -19,10 +19,7 @@ export interface Delivery {
   readonly series?: string;
   /** Number of the next request of the series, from 1. @default `attempt` */
   readonly number?: number;
-  /**
-   * A random token, new with each number: of several messages with one number, only that of the request continues.
-   * @default - a message of the release before, or one sent by hand
-   */
+  /** A random token for each number: of several messages with one number, only that of the request continues. */
   readonly copy?: string;
   /** Number of the next attempt of the schedule: a request that only changes queues uses up none. @default 1 */
   readonly attempt?: number;
@@ -91,19 +88,13 @@ export interface Attempt {
   readonly nextAttemptAt: string | null;
 }
 
-/**
- * Why a webhook is paused as a whole: several attempts in a row had no response (the circuit breaker), or its receiver asked
- * for time with `Retry-After`.
- */
+/** `no_response`: several attempts in a row had none (the circuit breaker). `retry_after`: its receiver asked for time. */
 export type PauseReason = 'no_response' | 'retry_after';
 
 /** The longest time between two attempts, in milliseconds. */
 export const longestDelay = 6 * 3_600_000;
 
-/**
- * The published schedule: milliseconds from the first attempt to each. Delays double from 5 s to 6 h; the last attempt
- * starts within 72 h of the first.
- */
+/** The published schedule: milliseconds from the first attempt to each, all within 72 h. Delays double from 5 s to 6 h. */
 export const retrySchedule: readonly number[] = (() => {
   const times = [0];
   for (let delay = 5_000; ; delay = Math.min(2 * delay, longestDelay)) {
@@ -134,7 +125,7 @@ export const newToken = (): string => randomBytes(9).toString('base64url');
 
 const isToken = (value: unknown) => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 
-/** An `integer` of PostgreSQL must hold it. */
+/** Fits PostgreSQL's `integer`. */
 const isCount = (value: unknown) =>
   value === undefined || (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) < 2 ** 31);
 

@@ -4,7 +4,6 @@ import { fail, ok, type Result } from './result';
 import { findAmbiguity, parseObject } from './strict-json';
 import { beginsWithDay } from './time';
 
-/** Something that happened in an organization, as the service puts it on the events queue. */
 export interface WebhookEvent {
   readonly id: string;
   readonly organizationId: string;
@@ -29,10 +28,7 @@ export const isReservedKind = (kind: string): boolean => kind.startsWith('webhoo
 
 const fieldNames = ['id', 'organizationId', 'kind', 'date', 'data'] as const;
 
-/**
- * Parses `{"id","organizationId","kind","date","data"}`: all five, and no others. The error is a sentence for the
- * operator who reads the dead-letter queue; it contains no value of the event.
- */
+/** Parses `{"id","organizationId","kind","date","data"}`, with no other field. The error contains no value of the event. */
 export function parseEvent(text: string): Result<WebhookEvent, string> {
   const size = Buffer.byteLength(text);
   if (size > maxEventBytes) return fail(`The event has ${size} bytes; at most ${maxEventBytes} are allowed.`);
@@ -90,10 +86,7 @@ export interface DisabledWebhook {
   readonly disabledAt: number;
 }
 
-/**
- * The event that notifies the organization's other webhooks. Sending it again for the same disabling reuses its id.
- * It contains no URL, which may carry a token.
- */
+/** Tells the organization's other webhooks, with the same id if sent again; no URL, which may carry a token. */
 export function disabledEvent({ webhookId, organizationId, reason, disabledAt }: DisabledWebhook) {
   const digest = createHash('sha256').update(`webhook.disabled\n${webhookId}\n${disabledAt}`).digest('hex');
   const id = `evt_${digest.slice(0, 32)}`;

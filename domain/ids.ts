@@ -3,7 +3,6 @@ import { randomInt } from 'node:crypto';
 /** An id's type: `or` organization, `us` user, `sa` service account, `ug` user group, `pm` permission, `as` assignment, `wh` webhook. */
 export type IdPrefix = 'or' | 'us' | 'sa' | 'ug' | 'pm' | 'as' | 'wh';
 
-/** An id in the service's format, such as `ug-1a2b3-c4d5e-f6g7h8i9j0k1l2m3`. */
 export type Id<Prefix extends IdPrefix = IdPrefix> = `${Prefix}-${string}-${string}-${string}`;
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';

@@ -1,14 +1,8 @@
 /** The metrics that functions write, by function. */
 interface Metrics {
-  /**
-   * Attempts that succeeded or failed, deliveries given up, webhooks disabled or paused, and the age of completed deliveries in
-   * ms.
-   */
+  /** Attempts; deliveries given up; webhooks disabled or paused; the age of completed deliveries in ms. */
   'deliver-webhook': 'Delivered' | 'Failed' | 'GivenUp' | 'Disabled' | 'Paused' | 'Age';
-  /**
-   * Only the probe's deliveries count: `Verified` and `AgeMs` (since the probe was sent) of those that passed; `OtherAddress`
-   * counts those that are genuine and fresh, but come from an address that is not published.
-   */
+  /** The probe's deliveries: those that passed, ms since they were sent, and genuine ones from an address not published. */
   'check-delivery': 'Verified' | 'AgeMs' | 'OtherAddress';
 }
 

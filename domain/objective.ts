@@ -2,7 +2,6 @@ import { functionMetric } from './metrics';
 import { probeMinutes } from './probe';
 import { apiName, apiStage, routes } from './routes';
 
-/** Its responses are what the objective of the API counts. */
 const { method, path } = routes.deleteUserGroup;
 
 /**
@@ -30,14 +29,10 @@ export function objectiveMetrics(environment: string) {
 /** The share that may fail, without the noise of subtraction: 0.001 for 0.999. */
 export const budgetOf = (availability: number): number => Number((1 - availability).toPrecision(6));
 
-/** The largest whole number of probes in a time. */
 export const probesIn = (milliseconds: number): number =>
   Math.max(0, Math.floor(milliseconds / 60_000 / probeMinutes));
 
-/**
- * How an objective stands after a time, in minutes: the share of what succeeded (`null` if there was nothing), and the budget, of
- * which less than nothing may remain.
- */
+/** `share`: of what succeeded, null if there was nothing. Of the budget, in minutes, less than nothing may remain. */
 export function standingOf(availability: number, minutes: number, total: number, failed: number) {
   const failedShare = total === 0 ? 0 : failed / total;
   const budget = budgetOf(availability);

@@ -98,7 +98,6 @@ const customers = (schema: typeof webhookId) =>
 const [customersOrganization, customersWebhook] = [customers(organizationId), customers(webhookId)];
 const eventId = text(isEventId, "an event's id: 1 to 64 letters, digits, hyphens or underscores");
 const url = v.string('a URL');
-/** Default: false. */
 const flag = v.optional(v.boolean('true or false'), false);
 
 /** The database schema's limit. */
@@ -113,10 +112,7 @@ const limit = v.optional(
   1_000,
 );
 
-/**
- * A time in ISO 8601, converted to UTC. Its UTC year is 0001 to 9999: PostgreSQL has no year 0, and JavaScript
- * formats later years in a way that PostgreSQL rejects.
- */
+/** In UTC, its year is 0001 to 9999: PostgreSQL has no year 0, and refuses later ones as JavaScript writes them. */
 const time = v.pipe(
   text((value) => {
     const isTime = /^\d{4}-\d\d-\d\dT/.test(value) && beginsWithDay(value);
@@ -137,7 +133,6 @@ const kinds = v.nullable(
   ),
 );
 
-/** The fields of each operation's input. Others are rejected. */
 export const inputs = {
   seed: { userGroupName: name, ephemeral: flag },
   'remove-ephemeral-organizations': { organizationId },

@@ -1,7 +1,4 @@
-/**
- * The organization, webhook and kind of event with which an environment proves its own deliveries. The migration's
- * function `ensure_probe` creates both.
- */
+/** With these an environment proves its own deliveries. The migration's function `ensure_probe` creates them. */
 export const probe = {
   organizationId: 'or-probe-00000-0000000000000000',
   webhookId: 'wh-probe-00000-0000000000000000',

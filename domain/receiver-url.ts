@@ -8,14 +8,12 @@ export interface ReceiverUrl {
   /** Lower case, in ASCII (IDNA) form. */
   readonly hostname: string;
   readonly port: number;
-  /** Includes the query. */
   readonly path: string;
 }
 
 /** Characters. */
 const maxUrlLength = 2_048;
 
-/** Reasons to reject a URL, each with a sentence for the operator. */
 export const urlRefusals = {
   url_malformed: 'The URL is malformed: it must look like https://hooks.customer.com/wallet.',
   url_too_long: `The URL is longer than ${maxUrlLength} characters.`,
@@ -30,10 +28,7 @@ export const urlRefusals = {
 
 export type UrlRefusal = keyof typeof urlRefusals;
 
-/**
- * Names that never belong to a receiver on the internet: RFC 6761, RFC 6762, RFC 7686, RFC 9476, ICANN's `internal`,
- * and `arpa`, with `home.arpa` of RFC 8375.
- */
+/** Never on the internet: RFC 6761, 6762, 7686, 9476, ICANN's `internal`, `arpa` with `home.arpa` (RFC 8375). */
 const specialNames = ['localhost', 'local', 'internal', 'test', 'invalid', 'example', 'onion', 'alt', 'arpa'];
 
 /**

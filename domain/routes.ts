@@ -81,7 +81,6 @@ const internalError = {
 /** The path of the environment's own receiver, before a webhook's id: it answers 204 to a valid delivery from a published address. */
 export const checkPath = '/webhook-origins/check';
 
-/** Every route of the API, by the operation's name in the OpenAPI document. */
 export const routes = {
   deleteUserGroup: {
     method: 'DELETE',

@@ -2,10 +2,7 @@
 export const shellWord = (text: string): string =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
 
-/**
- * The options of a command that npm took as its own because `--` was missing: it makes variables of them. Some machines set npm's own
- * `--yes` for all runs.
- */
+/** Options that npm took as its own because `--` was missing. Some machines set npm's own `--yes` for all runs. */
 export const takenByNpm = (
   options: readonly { readonly long?: string | undefined }[],
   variables: Readonly<Record<string, string | undefined>>,

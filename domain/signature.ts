@@ -23,10 +23,8 @@ export function sign({ id, timestamp, body }: SignedContent, secrets: readonly U
 export const secretMessage = (webhookId: string, version: number): Uint8Array =>
   Buffer.from(`${webhookId}.${version}`);
 
-/** Bytes of a secret. */
 export const secretLength = 32;
 
-/** A secret in the format that receivers get. */
 export const secretText = (secret: Uint8Array): string => `whsec_${Buffer.from(secret).toString('base64')}`;
 
 /** Milliseconds for which a rotated secret still signs, alongside its successor. */

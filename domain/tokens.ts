@@ -1,11 +1,9 @@
 import { createHash, type JsonWebKey } from 'node:crypto';
 import { isId } from './ids';
 
-/** The kinds of identity that call the API. */
 const callerKinds = ['CustomerEmployee', 'EndUser', 'ServiceAccount'] as const;
 type CallerKind = (typeof callerKinds)[number];
 
-/** The caller that the access token identifies. */
 export interface Caller {
   /** `us-…` or `sa-…`. */
   readonly identityId: string;

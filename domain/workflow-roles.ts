@@ -1,16 +1,12 @@
-/** A workflow role's purpose: each environment has one role of each kind. */
 export type RoleKind = 'deploy' | 'read' | 'drift' | 'operate';
 
-/** What a GitHub environment permits its jobs. */
 export type GithubEnvironmentKind = 'deploy' | 'read' | 'operate';
 
 /** Workflows derive role names by this convention, so no ARN needs to be configured. */
 export const roleName = (kind: RoleKind, environment: string): string => `wallet-${kind}-${environment}`;
 
-/**
- * The GitHub environments of an environment: `eu` with the approval of a second person, `eu-operate`
- * with anyone's, `eu-read` without. https://docs.github.com/en/actions/reference/workflows-and-actions/deployments-and-environments
- */
+// `eu` needs the approval of a second person, `eu-operate` anyone's, `eu-read` none:
+// https://docs.github.com/en/actions/reference/workflows-and-actions/deployments-and-environments
 export const githubEnvironments = (environment: string): Readonly<Record<GithubEnvironmentKind, string>> => ({
   deploy: environment,
   operate: `${environment}-operate`,

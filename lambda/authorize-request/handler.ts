@@ -23,10 +23,7 @@ export function createDependencies() {
 
 export type Dependencies = ReturnType<typeof createDependencies>;
 
-/**
- * Lambda authorizer: verifies a request's access token. The gateway caches the policy per token, so it covers every
- * route of the stage and depends on the token alone; the handlers check the times again, and the rest of the request.
- */
+/** The gateway caches the policy per token: it covers every route of the stage. The handlers check the times again. */
 export const createHandler =
   ({ verifyAccessToken, log }: Dependencies) =>
   async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
@@ -51,11 +48,8 @@ export const createHandler =
     });
   };
 
-/**
- * Reads the bearer token (RFC 6750). Of several `Authorization` headers it reads the last, which is in `headers` and is
- * the gateway's cache key; the functions reject several.
- * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-input.html
- */
+// Of several headers the last, which is the gateway's cache key (RFC 6750); the functions reject several:
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-input.html
 function readBearerToken(event: APIGatewayRequestAuthorizerEvent): string | undefined {
   const [, value = ''] =
     Object.entries(event.headers ?? {}).findLast(([name]) => name.toLowerCase() === 'authorization') ?? [];
@@ -70,12 +64,7 @@ export interface AccessToken {
   readonly expiresAt: number;
 }
 
-/**
- * Creates the verifier of this environment's access tokens. The gateway caches denials too, so a token that is not valid
- * yet is refused only if it will not become valid within the cache time.
- *
- * @param lifetimeSeconds between `iat` and `exp`, at most
- */
+/** Denials are cached too: a token that becomes valid within the cache time is accepted, and the handlers check it again. */
 export function createAccessTokenVerifier(jwks: Jwks, issuer: string, lifetimeSeconds: number) {
   const verify = createJwtVerifier(jwks, {
     issuer,

@@ -71,13 +71,8 @@ export interface DataApiSettings {
 /** Milliseconds between calls while a paused cluster resumes. */
 const resumePause = 500;
 
-/**
- * The region's database over the RDS Data API.
- *
- * The SDK's retries are off: a call that timed out may have succeeded. Only a statement sent to a paused cluster is
- * retried, because the Data API reports that it was not executed.
- * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.html
- */
+// No retries by the SDK: a call that timed out may have succeeded. A statement sent to a paused cluster was not executed:
+// https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.html
 export function createDataApiDatabase(
   settings: DataApiSettings,
   client = createClient(settings),

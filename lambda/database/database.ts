@@ -9,10 +9,7 @@ export interface Statement {
   readonly values: readonly Parameter[];
 }
 
-/**
- * Writes a statement: sql`select name from user_groups where user_group_id = ${id}`. Every `${}` becomes a bound
- * parameter, which prevents SQL injection.
- */
+/** sql`select name from user_groups where user_group_id = ${id}`: every `${}` becomes a bound parameter. */
 export function sql(text: TemplateStringsArray, ...values: Parameter[]): Statement {
   return { text: [...text], values };
 }
@@ -20,10 +17,7 @@ export function sql(text: TemplateStringsArray, ...values: Parameter[]): Stateme
 /** Columns: cast 64-bit integers beyond 2^53, numerics and times to text in the SQL. */
 export type Row = Readonly<Record<string, string | number | boolean | null>>;
 
-/**
- * The database is unreachable, resuming or failing over, or timed out. The statement may have been executed: retry
- * only idempotent ones.
- */
+/** The statement may have been executed: retry only idempotent ones. */
 export type DatabaseUnavailable = Unavailable<'database_unavailable'>;
 
 /** Port: the region's database. Implemented by `data-api.ts` and `direct.ts`. */
@@ -51,13 +45,8 @@ export class StatementRefused extends Error {
   }
 }
 
-/**
- * Whether PostgreSQL's error means that the database is temporarily unavailable, not that the statement is wrong:
- * connection exceptions (class 08), too many connections (53300), shutdown and recovery (57P01 to 57P05), a statement
- * timeout (57014), a lock timeout (55P03), a deadlock (40P01), a writer that became a reader in a failover (25006), a
- * refused sign-in (class 28) while a password or a grant changes.
- * https://www.postgresql.org/docs/17/errcodes-appendix.html
- */
+// Temporary: connection exceptions (08), refused sign-ins while a grant changes (28), shutdown and recovery (57P0x), too many
+// connections, timeouts of statements and locks, deadlocks, failovers: https://www.postgresql.org/docs/17/errcodes-appendix.html
 export const isUnavailable = (sqlState: string): boolean =>
   /^(08|28|57P0|(53300|57014|55P03|40P01|25006)$)/.test(sqlState);
 

@@ -68,10 +68,7 @@ interface DirectSettings {
   readonly certificateAuthorities: string;
 }
 
-/**
- * The region's database over PostgreSQL's protocol and TLS, which trusts only the given certificate authorities. A lost
- * connection is dropped; the next statement opens a new one.
- */
+/** Trusts only the given certificate authorities. Drops a lost connection; the next statement opens a new one. */
 export function createDirectDatabase({
   certificateAuthorities,
   callTimeout = timeouts.database.statement,
@@ -143,12 +140,8 @@ async function run(
   }
 }
 
-/**
- * Uses PostgreSQL's syntax, and a prepared statement if there are values: a connection parses it once and plans it only
- * a few times, which saves most of the deletion's time. A text without values may contain several commands, which
- * cannot be prepared.
- * https://node-postgres.com/features/queries#prepared-statements
- */
+// A prepared statement is parsed once and planned a few times, which saves most of the deletion's time. A text without values
+// may contain several commands, which cannot be prepared: https://node-postgres.com/features/queries#prepared-statements
 export function toQuery({ text, values }: Statement): QueryConfig {
   const rendered = text.reduce((sql, part, index) => `${sql}$${index}${part}`);
   if (values.length === 0) return { text: rendered };

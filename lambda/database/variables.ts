@@ -19,10 +19,7 @@ export const databaseVariables = {
   direct: [...locationVariables.direct, 'DATABASE_USER'],
 } as const satisfies Record<DatabaseAccess, readonly string[]>;
 
-/**
- * The database roles, one for each function that reads or writes the database. The migration creates them and
- * grants each what its statements need. A role's name is its function's folder, with underscores.
- */
+/** One for each function that uses the database, named as its folder; migrations grant what its statements need. */
 export const databaseRoles = [
   'delete_user_group',
   'run_operation',

@@ -14,23 +14,16 @@ export interface UserGroupDeletion {
 
 type DeletionOutcome = 'deleted' | 'user_group_not_found' | 'permission_missing' | 'user_action_replayed';
 
-/**
- * Port: deletes a group with its assignments and memberships, consumes the user action and writes the audit record,
- * all or nothing, if the caller is permitted. Repeating a deletion (same request, same user action) reports the first outcome.
- */
+/** All or nothing. A repeat (same request, same user action) reports the first outcome. */
 export type DeleteUserGroup = (
   deletion: UserGroupDeletion,
 ) => Promise<Result<DeletionOutcome, DatabaseUnavailable>>;
 
-/** Maximum attempts when another request races for the same user action, or the connection is lost. */
 const attempts = 3;
 
 /**
- * Implements the port on the region's database: one statement, one round trip.
- *
- * Two requests can race for one user action: the loser waits for the winner's commit but still reads the state from
- * before it, and reports `contended`. A retry sees the winner's changes. A lost connection is retried too: the
- * statement may have been executed, and the retry reports its outcome instead of a replay.
+ * One statement, one round trip. Of two requests that race for a user action, the loser waits for the winner's commit, but reads
+ * the state from before it: `contended`. A retry sees it. A lost connection is retried too: it reports the outcome, not a replay.
  */
 export function deleteInDatabase(database: Database): DeleteUserGroup {
   return async (deletion) => {

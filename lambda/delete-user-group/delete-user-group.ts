@@ -18,10 +18,7 @@ const { method, path } = routes.deleteUserGroup;
 /** `{}` counts as no body. */
 const emptyBodies = ['', '{}'];
 
-/**
- * Deletes the group if the request is valid, its user action was signed for it and the caller is permitted. The first check
- * that fails, in the order of the API's contract, determines the response: an empty object after a deletion.
- */
+/** The first check that fails, in the order of the API's contract, determines the response. */
 export async function deleteUserGroup(
   event: APIGatewayProxyEvent,
   requestId: string,

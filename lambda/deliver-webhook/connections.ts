@@ -46,7 +46,6 @@ interface HostState {
   isUnreliable: boolean;
 }
 
-/** The connections of a function, and what it knows of receivers' addresses. */
 export function createConnections(settings: ConnectionSettings) {
   /** The least recently used first. */
   const hosts = new Map<string, HostState>();

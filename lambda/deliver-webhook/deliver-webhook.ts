@@ -22,10 +22,8 @@ import {
 } from './retry-schedule';
 
 /**
- * Deliveries use the delivery queue while their webhook is healthy, and the retry queue after a slow or failed attempt: a
- * batch takes as long as its slowest receiver, which must not delay the others. An attempt from the delivery queue ends
- * after `slowAfter`. It is made again from the retry queue with all of `responseTimeout`, once a receiver that keeps to
- * that time has finished the first request.
+ * The delivery queue is for healthy webhooks: a batch takes as long as its slowest receiver. There an attempt ends after
+ * `slowAfter`, and is made again from the retry queue once a receiver that keeps to `responseTimeout` has finished the first.
  */
 export type QueueName = 'delivery' | 'retry';
 
@@ -40,7 +38,6 @@ type Settled =
   | { readonly kind: 'done' }
   | { readonly kind: 'requeue'; readonly delivery: Delivery; readonly delayMs: number };
 
-/** A delivery whose request is due. */
 interface Due {
   /** The first request after a pause of its webhook. */
   readonly isTrial: boolean;
@@ -63,10 +60,8 @@ const done: Settled = { kind: 'done' };
  *
  * The attempts of a series form one chain, although SQS may deliver a message twice and a function may be killed between any
  * two calls. The order is: request, disabling, row, successor; the message goes only when SQS has its successor, or after a
- * final outcome. A message that comes back finds its row, makes no request, and sends the successor again.
- *
- * Errors are internal: no request was sent, or its response could not be processed. The message is then received again
- * with the same numbers, so that the receiver loses no attempt.
+ * final outcome. A message that comes back finds its row, makes no request, and sends the successor again. Errors are internal:
+ * the message is received again with the same numbers, so that the receiver loses no attempt.
  *
  * @param again whether the message was received before
  */

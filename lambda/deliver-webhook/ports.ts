@@ -8,7 +8,6 @@ import type { Queue } from '../shared/queue';
 import type { WebhookSecrets } from '../shared/webhook-secrets';
 import type { AttemptResult, NextStep } from './retry-schedule';
 
-/** What delivery needs of a webhook. */
 export interface StoredWebhook {
   readonly url: string;
   readonly enabled: boolean;
@@ -31,7 +30,6 @@ export interface Pause {
   readonly length: number;
 }
 
-/** What follows a failed attempt. */
 export interface Successor {
   /** Its number in the schedule. */
   readonly attempt: number;
@@ -39,7 +37,6 @@ export interface Successor {
   readonly notBefore: number;
 }
 
-/** An attempt in a series, as recorded. */
 export interface RecordedAttempt {
   readonly number: number;
   /** Identifies the message that caused the attempt. */
@@ -48,7 +45,6 @@ export interface RecordedAttempt {
   readonly successor?: Successor;
 }
 
-/** What the database knows of a delivery. */
 export interface Known {
   /** None if it was removed. */
   readonly webhook?: StoredWebhook;
@@ -58,7 +54,6 @@ export interface Known {
   readonly isTrial?: boolean;
 }
 
-/** What became of an attempt's row. */
 export interface Recorded {
   /** False if another copy has recorded this number. */
   readonly isWritten: boolean;
@@ -101,7 +96,6 @@ export interface AttemptRow {
   readonly successor?: Successor;
   /** What it means for its webhook; none without a request. */
   readonly health?: {
-    /** It failed, or was slow. */
     readonly unhealthy: boolean;
     readonly answered: boolean;
     /** The receiver did not answer in time, or was not reached. */
@@ -118,7 +112,6 @@ export interface Receivers {
 }
 
 export interface WebhookRequest {
-  /** Connections are reused per webhook, never shared. */
   readonly webhookId: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -131,7 +124,6 @@ export interface DeliveryPorts {
   readonly webhooks: Webhooks;
   readonly secrets: WebhookSecrets;
   readonly receivers: Receivers;
-  /** The queue of events. */
   readonly events: Pick<Queue, 'send'>;
   readonly log: Log;
   readonly metrics: {

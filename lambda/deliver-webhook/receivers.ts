@@ -107,21 +107,12 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
   }
 }
 
-/**
- * Whether it is a public IPv4 address: outside of the special-purpose ranges that `ipaddr.js` lists
- * (https://www.iana.org/assignments/iana-ipv4-special-registry), which include the VPC's and those of the metadata
- * services (169.254.0.0/16).
- */
+/** None of https://www.iana.org/assignments/iana-ipv4-special-registry: not the VPC, not 169.254.0.0/16 (metadata). */
 function isPublicUnicast(address: string): boolean {
   return isIPv4(address) && ipaddr.IPv4.parse(address).range() === 'unicast';
 }
 
-/**
- * Queries the machine's DNS servers for A records only: the VPC has no IPv6. Unlike `dns.lookup`, it reads no hosts file,
- * appends no search domain, blocks no thread, and can be cancelled.
- *
- * @param servers addresses with ports. @default - the machine's servers
- */
+/** A records only: the VPC has no IPv6. Unlike `dns.lookup`: no hosts file, no search domain, no blocked thread. */
 export async function resolveByDns(
   name: string,
   signal: AbortSignal,

@@ -1,7 +1,6 @@
 import { type AttemptReason, type Delivery, longestDelay } from '../../domain/delivery';
 import { timeouts } from '../shared/timeouts';
 
-/** The result of an attempt: the receiver's response, or why there is none. */
 export type AttemptResult =
   | {
       readonly answered: true;
@@ -28,26 +27,16 @@ export const responseTimeout = timeouts.response;
 /** Milliseconds after which an attempt is slow. The function ends it then, if it came from the delivery queue. */
 export const slowAfter = 2_000;
 
-/**
- * Maximum fraction by which a delay of the schedule is shortened, and one that the receiver asks for is lengthened, to spread
- * retries that failed together.
- */
+/** By this fraction, at most, a delay of the schedule is shorter and one asked for longer: it spreads what failed together. */
 const jitter = 0.2;
 
-/**
- * Milliseconds by which an attempt may miss its time in the schedule, to spread the retries of those who ask for exactly that
- * time. The attempts together stay below the difference between the last one's time and 72 h: 37 minutes.
- */
+// Milliseconds by which an attempt may miss its time, to spread those who ask for exactly that time. Together they
+// stay below the difference between the last one's time and 72 h: 37 minutes.
 const overrun = 90_000;
 
 /**
- * Decides what follows an attempt. A receiver may request a longer delay with `Retry-After`; attempts that the
- * schedule has in the meantime are skipped. A slow attempt is made again, but not while the receiver may still be
- * responding to it.
- *
- * @param attempt its number, from 1
- * @param attemptedAt when it began; it and `now` are milliseconds since 1970, `random` is from 0 to 1, and `paused` are the
- * milliseconds by which pauses postponed it
+ * With `Retry-After`, attempts that the schedule has in the meantime are skipped. A slow attempt is made again, but not while the
+ * receiver may still be responding to it. `attempt` is a number from 1, `paused` the milliseconds by which pauses postponed it.
  */
 export function nextStep(
   result: AttemptResult,
@@ -98,10 +87,8 @@ export const pauseAsked = (result: AttemptResult, now: number): number =>
 export const isSilent = (result: AttemptResult): boolean => !result.answered && !isSlow(result);
 
 /**
- * Postpones a delivery whose webhook is paused: to the end of the pause and a random part of its length, so that nothing is
- * released at once. What the schedule has in the meantime is skipped.
- *
- * @returns undefined if the schedule ends before
+ * To the end of the pause and a random part of its length, so that nothing is released at once. What the schedule has in the
+ * meantime is skipped; undefined if it ends before.
  */
 export function postpone(
   { attempt = 1, paused = 0 }: Pick<Delivery, 'attempt' | 'paused'>,
@@ -122,7 +109,6 @@ export function postpone(
 /** Whether the attempt was ended to repeat it from the retry queue: it uses up no attempt of the schedule. */
 export const isSlow = (result: AttemptResult): boolean => !result.answered && result.reason === 'slow';
 
-/** The reason for the outcome, for the log and the attempt's row. */
 export function reasonOf(result: AttemptResult): AttemptReason {
   if (!result.answered) return result.reason;
   const { status } = result;
@@ -133,10 +119,7 @@ export function reasonOf(result: AttemptResult): AttemptReason {
   return status >= 500 ? 'server_error' : 'client_error';
 }
 
-/**
- * Parses a `Retry-After` of seconds or a date into milliseconds; 0 for anything else.
- * https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
- */
+/** Milliseconds; 0 for anything else. https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3 */
 function readRetryAfter(value: string | undefined, now: number): number {
   const text = value?.trim() ?? '';
   // The RFC has whole seconds; some servers send a fraction.

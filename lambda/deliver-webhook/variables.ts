@@ -1,10 +1,6 @@
 import { longestCall, timeouts } from '../shared/timeouts';
 
-/**
- * URLs of the delivery queue, the retry queue, the dead-letter queue for invalid messages, and the events queue.
- * `WEBHOOK_SECRETS_KEY_ID`: the ARN of the KMS key that derives secrets. `ENVIRONMENT`: its name, a dimension of the metrics.
- * `Database.grantAccess` adds the database's variables.
- */
+/** `ENVIRONMENT`: its name, a dimension of the metrics. */
 export const variables = [
   'DELIVERY_QUEUE_URL',
   'RETRY_QUEUE_URL',
@@ -14,10 +10,7 @@ export const variables = [
   'ENVIRONMENT',
 ] as const;
 
-/**
- * Milliseconds of a batch at worst: the database, KMS and the receiver before a webhook is disabled; then the wait for another
- * call to the database and a call, the same for SQS, and hiding the message.
- */
+/** Milliseconds: find, secret, request, disabling; the wait for another call and a call of the database and SQS; hiding. */
 export const worstCase =
   longestCall + timeouts.keys + timeouts.response + longestCall + 2 * longestCall + 3 * timeouts.queue;
 

@@ -6,10 +6,7 @@ import { batchRequests } from '../shared/batch-requests';
 import type { AttemptRow, Known, Pause, Recorded, StoredWebhook, Webhooks } from './ports';
 import { longestPause } from './retry-schedule';
 
-/**
- * Implements the port on the region's database. Concurrent deliveries of a batch share one read and one write statement:
- * the Data API is billed by the call.
- */
+/** Concurrent deliveries of a batch share one read and one write: the Data API is billed by the call. */
 export function createWebhooks(database: Database): Webhooks {
   return {
     find: batchRequests((deliveries) => findAll(database, deliveries)),

@@ -19,7 +19,6 @@ export interface AcceptedEvent {
   readonly acceptedAt: number;
 }
 
-/** A webhook that gets an event. */
 export interface Subscriber {
   readonly webhookId: string;
   /** Its last attempts were slow or failed, or it is paused: its deliveries take the retry queue. */
@@ -27,21 +26,14 @@ export interface Subscriber {
 }
 
 export interface Subscriptions {
-  /**
-   * Finds the organization's enabled webhooks that subscribe to the event's kind. Stores the event if any webhook
-   * subscribes to it, even a disabled one.
-   */
+  /** Those enabled. Stores the event if any webhook subscribes to it, even a disabled one. */
   findSubscribers(accepted: AcceptedEvent): Promise<Result<readonly Subscriber[], DatabaseUnavailable>>;
-  /**
-   * Finds a stored event; `undefined` if it is not stored, or if the webhook does not exist, is disabled, is newer
-   * than the event, or does not subscribe to its kind.
-   */
+  /** `undefined` also if the webhook does not exist, is disabled, newer than the event, or not subscribed to its kind. */
   findStoredEvent(redelivery: Redelivery): Promise<Result<StoredEvent | undefined, DatabaseUnavailable>>;
   /** `undefined` unless the webhook is disabled. */
   findDisabledWebhook(webhookId: string): Promise<Result<DisabledWebhook | undefined, DatabaseUnavailable>>;
 }
 
-/** Also whether the webhook is unhealthy. */
 export type StoredEvent = Pick<Delivery, 'acceptedAt' | 'body'> & Pick<Subscriber, 'unhealthy'>;
 
 export interface FanOutPorts {
@@ -58,11 +50,7 @@ interface Unconfirmed {
 
 type Unavailable = DatabaseUnavailable | QueueUnavailable;
 
-/**
- * Sends one delivery of the event for each subscriber. A repeat sends the same deliveries, with the same ids.
- *
- * @returns the number of deliveries; `invalid_message` for an event of a reserved kind that the service never sends here
- */
+/** Sends one delivery for each subscriber; a repeat sends the same, with the same ids. @returns their number */
 export async function fanOutEvent(
   accepted: AcceptedEvent,
   ports: FanOutPorts,
@@ -92,11 +80,7 @@ async function isConfirmed({ text }: WebhookEvent, subscriptions: Subscriptions)
   return ok(disabling.value !== undefined && disabledEvent(disabling.value).text === text);
 }
 
-/**
- * Sends the delivery of a stored event to one webhook again, with the same id, as a series of its own.
- *
- * @returns the number of deliveries: 0 if the event cannot be delivered to the webhook
- */
+/** Sends it to one webhook again, with the same id, as a series of its own. @returns the number of deliveries */
 export async function redeliverEvent(
   { eventId, webhookId, series }: Required<Redelivery>,
   ports: FanOutPorts,

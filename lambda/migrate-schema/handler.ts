@@ -92,14 +92,11 @@ const transientErrors = [
 ];
 
 /**
- * Retries while the database cannot be reached: for some minutes after its creation, an Aurora endpoint resolves but
- * accepts no connection, the Data API does not find the cluster, and IAM has not propagated every grant.
- * https://github.com/awslabs/nx-plugin-for-aws/pull/653
+ * For some minutes after its creation, an Aurora endpoint accepts no connection, the Data API does not find the cluster, and IAM
+ * has not propagated every grant: https://github.com/awslabs/nx-plugin-for-aws/pull/653
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html#troubleshoot_general_eventual-consistency
  *
  * @param attempt must be safe to repeat
- * @returns the first result that is not `database_unavailable`, or the last one after `longestWait`
- * @throws any error that is not transient
  */
 export async function awaitDatabase<T, E extends { readonly kind: string }>(
   attempt: () => Promise<Result<T, E | DatabaseUnavailable>>,

@@ -28,12 +28,8 @@ export type MigrationFailed =
   | DatabaseUnavailable;
 
 /**
- * Migrates the schema: creates the roles, then applies each pending file in a separate transaction, so that a file
- * that fails is rolled back. A lock serializes concurrent migrations.
- *
- * Does not change a database with more files than this code: the code was rolled back, and files only add.
- *
- * @returns the names of the files that were applied
+ * Creates the roles, then applies each pending file in a transaction of its own; a lock serializes concurrent migrations. Does
+ * not change a database with more files than this code: the code was rolled back. @returns the files that were applied
  */
 export async function migrateSchema(
   database: TransactionalDatabase,
@@ -121,11 +117,8 @@ const closeToPublic = sql`
   $migration$`;
 
 /**
- * Creates the role, or changes how it signs in. Role names and passwords cannot be bound in `create
- * role`; they are bound as settings of the transaction and quoted by the server.
- *
- * A role's statement_timeout is below its function's timeout (8 s), so that a statement that is reported as failed seldom
- * succeeds later; it can, if the Data API forwards it more than a second late.
+ * Role names and passwords cannot be bound in `create role`: they are bound as settings of the transaction, and quoted by the
+ * server. The statement_timeout is below the function's (8 s), so that what is reported as failed seldom succeeds later.
  *
  * Idle sessions time out only where functions hold them: the Data API would reuse a closed session of its pool.
  * https://www.postgresql.org/docs/17/runtime-config-client.html#GUC-IDLE-SESSION-TIMEOUT

@@ -1,8 +1,4 @@
-/**
- * `DATABASE_MASTER_SECRET_ARN`: the secret of the cluster's owner. `DATABASE_ROLE_SECRETS`: JSON that maps a
- * database role to the ARN of its password's secret; `{}` where roles sign in with IAM tokens. The function also
- * has the database's `locationVariables`.
- */
+/** `DATABASE_ROLE_SECRETS`: JSON, a role's name to the ARN of its password's secret; `{}` where roles use IAM tokens. */
 export const variables = ['DATABASE_MASTER_SECRET_ARN', 'DATABASE_ROLE_SECRETS'] as const;
 
 /**

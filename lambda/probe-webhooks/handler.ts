@@ -20,13 +20,7 @@ export function createDependencies() {
 
 export type Dependencies = ReturnType<typeof createDependencies>;
 
-/**
- * Sends one event the way of a customer's: the environment's own receiver checks the webhook that it becomes, and counts
- * it. First makes sure that the webhook exists, whatever an operator did to it.
- *
- * @throws Error if the database or the queue is unavailable. No retry: the next probe is due in five minutes, and the
- *   alarm `webhooks-unproven` counts what arrives.
- */
+/** Makes sure that the webhook exists, and sends it an event. Fails without a retry: the next probe is due in five minutes. */
 export const createHandler =
   ({ database, events, checkUrl, log }: Dependencies) =>
   async (_event: unknown): Promise<void> => {

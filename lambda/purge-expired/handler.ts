@@ -42,17 +42,11 @@ const deletion =
 const deletions = {
   webhookAttempts: deletion('webhook_attempts', 'webhook_attempt_id', 'attempted_at', '31 days'),
   webhookEvents: deletion('webhook_events', 'event_id, organization_id', 'accepted_at', '14 days'),
-  // An expired user action is refused anyway, so its use need not be stored. The hour covers clock skew, and retries of a
-  // request whose response was lost.
+  // Expired ones are refused anyway. The hour covers clock skew, and retries of a request whose response was lost.
   usedUserActions: deletion('used_user_actions', 'user_action_id', 'expires_at', '1 hour'),
 };
 
-/**
- * The purge: a batch of each table in turn, so that no table starves another, until no expired row is left or the time
- * runs out; the next run continues.
- *
- * @throws Error if the database is unavailable: Lambda retries the invocation.
- */
+/** A batch of each table in turn, so that none starves another, until nothing is expired or the time is over. */
 export const createHandler =
   ({ database, log, now, batchSize }: Dependencies) =>
   async (_event: unknown): Promise<void> => {

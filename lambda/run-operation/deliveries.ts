@@ -4,10 +4,7 @@ import { sql } from '../database/database';
 import { type Operations, webhookNotFound, withTimes } from './operation';
 
 export const deliveries = {
-  /**
-   * Attempts of the last 31 days, latest first; those of the environment's own probe only if its webhook or event is named. An
-   * unknown event or webhook is an error.
-   */
+  /** Latest first; those of the environment's own probe only if its webhook or event is named. */
   async 'list-delivery-attempts'(input, { database, environment }) {
     const { eventId = null, webhookId = null, outcome = null, since = null, until = null, limit } = input;
     const found = await database.execute(sql`
@@ -44,9 +41,8 @@ export const deliveries = {
   },
 
   /**
-   * Stored events from `since` to `until` of the kinds that a webhook subscribes to, even if it was disabled then, in order of
-   * acceptance, each with whether it was delivered to it. For the next page, set `since` to the last event's time and `after` to its id. `undelivered` excludes
-   * events that were delivered to it.
+   * Of the kinds that the webhook subscribes to, even if it was disabled then, in order of acceptance. For the next page, set
+   * `since` to the last event's time and `after` to its id.
    */
   async 'list-stored-events'(input, { database }) {
     const { webhookId, eventId = null, undelivered, since, until, after = '', limit } = input;

@@ -34,10 +34,7 @@ export type Response =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: OperationError };
 
-/**
- * Runs an operator's command: `{"operation": NAME, "input": {…}}`; `input` defaults to `{}`. IAM controls access:
- * `lambda:InvokeFunction` on this function.
- */
+/** `{"operation": NAME, "input": {…}}`. IAM controls access: `lambda:InvokeFunction` on this function. */
 export const createHandler =
   ({ ports, log }: Dependencies) =>
   async (payload: unknown): Promise<Response> => {

@@ -6,11 +6,8 @@ import { type Operations, withTimes } from './operation';
 
 export const organizations = {
   /**
-   * Creates an organization with a caller, a service account and an end user, all members of one user group. All of them
-   * hold `Auth:UserGroups:Delete` directly, as does the group: only its kind keeps the end user from deleting the
-   * group, which demonstrates the rule.
-   *
-   * With `ephemeral`, `remove-ephemeral-organizations` removes it all again; other organizations can never be removed.
+   * All three members hold `Auth:UserGroups:Delete` directly, as does the group: only its kind keeps the end user from deleting
+   * it. Only an `ephemeral` organization can be removed again.
    */
   async seed({ userGroupName, ephemeral }, { database }) {
     const made = {
@@ -54,9 +51,8 @@ export const organizations = {
   },
 
   /**
-   * Removes an ephemeral organization with all its data, and any that is older than a day. Repeating it
-   * changes nothing. The database refuses any other organization: this function's role may delete only webhooks. Audit
-   * records stay forever, used user actions and attempts until they expire.
+   * Also any that is older than a day. The database refuses others: this function's role may delete only webhooks. Audit records
+   * stay forever, used user actions and attempts until they expire.
    */
   async 'remove-ephemeral-organizations'({ organizationId }, ports) {
     const removal = await ports.database.execute(sql`

@@ -14,10 +14,7 @@ import {
   withTimes,
 } from './operation';
 
-/**
- * Maximum of enabled webhooks per organization: their kinds and URLs fit a Data API response (1 MiB), and an event is
- * fanned out to all within the function's timeout. A trigger of the schema enforces it, with this error.
- */
+/** Their kinds and URLs fit a Data API response (1 MiB). A trigger of the schema enforces it, with this error. */
 const maxWebhooks = 50;
 const tooManyWebhooks = 'WH050';
 
@@ -88,10 +85,7 @@ function isServedBy(ownUrl: string, { secure, hostname, port }: ReceiverUrl): bo
 }
 
 export const webhooks = {
-  /**
-   * Adds a webhook to an organization. Its secret is derived from the returned id and version. With `check` it leads to the
-   * environment's own receiver, under its own id.
-   */
+  /** With `check` it leads to the environment's own receiver, under its own id. */
   async 'add-webhook'({ organizationId, url: text, check, kinds = null }, ports) {
     if ((text === undefined) !== check)
       return fail({ code: 'input_invalid', message: 'Give either "url" or "check": true.' });
@@ -150,10 +144,8 @@ export const webhooks = {
   },
 
   /**
-   * Rotates a webhook's secret: the new one and the previous one both sign for 24 h.
-   *
-   * At most two secrets sign, so another rotation within that time revokes the older one at once. It requires `again`:
-   * otherwise, repeating a command whose response was lost would break the receiver.
+   * The new secret and the previous one both sign for 24 h. Another rotation within that time revokes the older one at once, and
+   * requires `again`: otherwise, repeating a command whose response was lost would break the receiver.
    */
   async 'rotate-webhook-secret'({ webhookId, again }, ports) {
     const outcome = await ports.database.execute(sql`
@@ -194,10 +186,7 @@ export const webhooks = {
     return enabled.ok ? describeWebhook({ webhookId }, ports) : enabled;
   },
 
-  /**
-   * Disables a webhook and stops its pending deliveries. If it is already disabled, its reason and time do not change.
-   * The caller sends the event `webhook.disabled`.
-   */
+  /** If it is already disabled, its reason and time do not change. The caller sends the event `webhook.disabled`. */
   async 'disable-webhook'({ webhookId }, ports) {
     const disabled = await ports.database.execute(sql`
       update webhooks set enabled = false, disabled_reason = coalesce(disabled_reason, 'operator'),

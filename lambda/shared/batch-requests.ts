@@ -7,13 +7,8 @@ interface Waiting<Item, Value> {
 }
 
 /**
- * Batches requests: those of the same turn of the event loop, or made while a call is in progress, share the next
- * call.
- *
- * If a call throws, each of its items is requested separately, so that one cannot fail the others: calls must be safe
- * to repeat.
- *
- * @param requestAll returns the values in the order of the items
+ * Requests of the same turn of the event loop, or made while a call is in progress, share the next call. If it throws, each is
+ * requested separately, so that one cannot fail the others: calls must be safe to repeat, and keep the order of the items.
  */
 export function batchRequests<Item, Value>(
   requestAll: (items: readonly Item[]) => Promise<readonly Value[]>,

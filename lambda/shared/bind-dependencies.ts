@@ -1,10 +1,6 @@
 import { type Log, logCodes } from './log';
 
-/**
- * Binds a handler to its real dependencies, created once at the first event: importing a handler needs no environment,
- * so tests call the unbound function with their own dependencies. `keepActiveEvent`, which neither the gateway nor a
- * queue can send, is only logged.
- */
+/** Dependencies are created at the first event: tests call the unbound one. No gateway or queue can send `keepActiveEvent`. */
 export function bindDependencies<Dependencies, Event, Response>(
   createHandler: (dependencies: Dependencies) => (event: Event) => Promise<Response>,
   createDependencies: () => Dependencies,

@@ -29,7 +29,6 @@ interface Responding<Name extends FunctionOperation> {
   readonly responseHeaders: Readonly<Record<string, string>>;
 }
 
-/** Responds to a request with what `work` returns, or with a problem document. */
 export async function respond<Name extends FunctionOperation>(
   event: APIGatewayProxyEvent,
   { operation, log, responseHeaders }: Responding<Name>,
@@ -79,7 +78,6 @@ export function readHeader(event: APIGatewayProxyEvent, name: string): readonly 
     .flatMap(([, values]) => values ?? []);
 }
 
-/** A problem document (RFC 9457). */
 function problemResponse(code: string, problem: Problem, requestId: string): APIGatewayProxyResult {
   const { status } = problem;
   return {

@@ -1,10 +1,7 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { tokenRefusedLogCode } from '../../domain/routes';
 
-/**
- * The registered log codes: every log line has one. Those of the API's routes are in `domain/routes.ts`. No line contains a token, a signature, a
- * secret, an event's body or a response's body.
- */
+/** Those of routes are in `domain/routes.ts`. No line has a token, a signature, a secret or a body. */
 export const logCodes = {
   requestRefused: tokenRefusedLogCode,
   requestAllowed: 'REQUEST_ALLOWED',

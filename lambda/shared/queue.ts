@@ -15,10 +15,8 @@ export type QueueUnavailable = Unavailable<'queue_unavailable'>;
 
 interface QueueMessage {
   readonly body: string;
-  /**
-   * A message group with a backlog does not hold up the others of a fair queue.
-   * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
-   */
+  // A group with a backlog does not hold up the others of a fair queue:
+  // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
   readonly group: string;
   /** Rounded up: never early. @default 0; at most `maxDelaySeconds` */
   readonly delaySeconds?: number;
@@ -130,7 +128,6 @@ function batches(entries: readonly SendMessageBatchRequestEntry[]): SendMessageB
   return result;
 }
 
-/** How a function processes messages. */
 export interface Consumer<Message> {
   /** The error becomes the reason of an invalid message on the dead-letter queue. */
   parse(body: string): Result<Message, string>;
@@ -160,10 +157,7 @@ type MessageFailed = Unavailable<string> & {
   readonly isExpected?: boolean;
 };
 
-/**
- * Seconds over which messages that were received before are spread, if their function is killed: one that kills it comes back
- * without most of those that were in its batch.
- */
+/** Seconds: a message that kills its function comes back without most of those that were in its batch. */
 const spread = 120;
 
 /** Processes the messages of a batch concurrently. Failed ones are hidden for a time, then received again. */
@@ -221,11 +215,7 @@ export async function consume<Message>(
   }
 }
 
-/**
- * Seconds until a message is received again after an internal error (database, KMS or SQS unavailable): 5 s, doubled with
- * each receive up to 15 minutes, ±20 %. The queues' 1,000 receives last for ten days.
- * @param random from 0 to 1
- */
+/** 5 s, doubled with each receive up to 15 minutes, ±20 %: the queues' 1,000 receives last for ten days. */
 export function backoffSeconds(receiveCount: number, random: number): number {
   const seconds = Math.min(900, 5 * 2 ** Math.min(receiveCount - 1, 10));
   return seconds * (0.8 + 0.4 * random);

@@ -1,7 +1,4 @@
-/**
- * Milliseconds that a call takes at most, whatever it meets, its retries included. The worst case of a function is their sum,
- * and must stay below its timeout.
- */
+/** Milliseconds that a call takes at most, with its retries. A function's worst case is their sum, below its timeout. */
 export const timeouts = {
   /** A connection to the database, then a statement; without waiting for a paused cluster. */
   database: { connection: 5_000, statement: 8_000 },

@@ -7,7 +7,6 @@ import { createJwtVerifier } from './verify-jwt';
 
 /** Permission for one request, valid once. */
 export interface UserAction {
-  /** The signature's `jti`. */
   readonly id: string;
   /** Seconds since the epoch. */
   readonly expiresAt: number;
@@ -25,7 +24,6 @@ export interface SignedRequest {
 
 const userActionId = /^[\x21-\x7e]{1,128}$/;
 
-/** Creates the verifier of user action signatures: bound to caller, organization, method, path and body. */
 export function createUserActionVerifier(jwks: Jwks, issuer: string) {
   const verify = createJwtVerifier(jwks, {
     issuer,

@@ -50,10 +50,8 @@ const refuse = (code: TokenRefused['code'], cause: string) => fail({ code, cause
 const malformed = (cause: string) => refuse('token_malformed', cause);
 
 /**
- * Creates a verifier of ES256 JWTs with a fixed set of public keys, without network access.
- *
- * The library accepts a token without `exp`, an unknown `crit` header, an array of audiences and signatures in another
- * encoding of the same bytes, and ignores `iat`: we check all of these.
+ * Needs no network. The library accepts a token without `exp`, an unknown `crit` header, an array of audiences and signatures in
+ * another encoding of the same bytes, and ignores `iat`: we check all of these.
  */
 export function createJwtVerifier(jwks: Jwks, rules: TokenRules): VerifyJwt {
   const verifier = JwtVerifier.create({

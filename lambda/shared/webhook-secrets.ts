@@ -14,10 +14,8 @@ export interface WebhookSecrets {
 /** Cached secrets. They never change, so they do not expire. */
 const cacheSize = 1_000;
 
-/**
- * Derives secrets from `webhookId.version` with an HMAC_256 key of KMS, so that none is stored. KMS documents this use
- * for key derivation: https://docs.aws.amazon.com/kms/latest/APIReference/API_GenerateMac.html
- */
+// An HMAC_256 key of KMS derives each secret from `webhookId.version`, so that none is stored:
+// https://docs.aws.amazon.com/kms/latest/APIReference/API_GenerateMac.html
 export function createWebhookSecrets(options: {
   readonly kms: KMSClient;
   readonly keyId: string;
