@@ -16,7 +16,7 @@ import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment/schema';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import { addGatewayResponses, deprecationHeaders } from './gateway-responses';
-import { regionalRestApi } from './regional-rest-api';
+import { limitsOf, regionalRestApi } from './regional-rest-api';
 import { type RouteFunctions, routeTable } from './routes';
 import { WebAcl } from './web-acl';
 import { webhookOrigins } from './webhook-origins';
@@ -53,7 +53,7 @@ export class Api extends Construct {
       domainName: environment.domainNames?.api,
       stageName: apiStage,
       makesLogRole: true,
-      methods: Object.fromEntries(operations.flatMap((operation) => ownSettings(operation, environment))),
+      methods: ownSettings(environment),
     });
     this.restApi = restApi;
     this.accessLog = accessLog;
@@ -98,14 +98,14 @@ export class Api extends Construct {
 /** API Gateway's console may not invoke it. */
 const proxy = { allowTestInvoke: false };
 
-/** Settings of a method that differ from the stage's, by its path and method. */
-function ownSettings(operation: Operation, environment: Environment): [string, MethodDeploymentOptions][] {
-  const { method, path } = routes[operation];
-  const { throttle, ...route } = routeTable[operation];
-  const limits = throttle?.(environment);
-  const settings = {
-    ...('isMeasured' in route && route.isMeasured && { metricsEnabled: true }),
-    ...(limits && { throttlingRateLimit: limits.requestsPerSecond, throttlingBurstLimit: limits.burst }),
-  };
-  return Object.keys(settings).length > 0 ? [[`${path}/${method}`, settings]] : [];
-}
+/** Settings of methods that differ from the stage's, by path and method. */
+const ownSettings = (environment: Environment): Record<string, MethodDeploymentOptions> =>
+  Object.fromEntries(
+    operations.flatMap((operation) => {
+      const { method, path } = routes[operation];
+      const { throttle, isMeasured } = routeTable[operation];
+      const measured = isMeasured && { metricsEnabled: true };
+      const limited = throttle && limitsOf(throttle(environment));
+      return measured || limited ? [[`${path}/${method}`, { ...measured, ...limited }]] : [];
+    }),
+  );

@@ -26,7 +26,6 @@ export class CustomDomainNames extends Construct {
 
   constructor(scope: Construct, id: string, { domainNames, apis }: CustomDomainNamesProps) {
     super(scope, id);
-    const { api, dashboard } = domainNames;
     const { zone, certificate } = createCertificate(this, domainNames);
     const addName = (id: string, domainName: string, restApi: RestApi): string => {
       const domain = new DomainName(this, id, {
@@ -45,8 +44,8 @@ export class CustomDomainNames extends Construct {
       return domain.domainNameAliasDomainName;
     };
     this.targets = {
-      api: addName('Api', api, apis.api),
-      dashboard: addName('Dashboard', dashboard, apis.dashboard),
+      api: addName('Api', domainNames.api, apis.api),
+      dashboard: addName('Dashboard', domainNames.dashboard, apis.dashboard),
     };
   }
 }

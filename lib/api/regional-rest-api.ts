@@ -48,8 +48,7 @@ export function regionalRestApi(scope: Construct, props: RegionalRestApiProps) {
       })
     : undefined;
   const methodSettings: MethodDeploymentOptions = {
-    throttlingRateLimit: environment.throttle.requestsPerSecond,
-    throttlingBurstLimit: environment.throttle.burst,
+    ...limitsOf(environment.throttle),
     // Execution logs would contain bodies and access tokens.
     loggingLevel: MethodLoggingLevel.OFF,
     dataTraceEnabled: false,
@@ -92,6 +91,11 @@ export function regionalRestApi(scope: Construct, props: RegionalRestApiProps) {
     : `https://${restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
   return { restApi, accessLog, url };
 }
+
+export const limitsOf = ({ requestsPerSecond, burst }: Environment['throttle']) => ({
+  throttlingRateLimit: requestsPerSecond,
+  throttlingBurstLimit: burst,
+});
 
 /**
  * One line of JSON per request, without a caller's free text, such as tokens, headers or paths: API Gateway does not

@@ -1,5 +1,4 @@
 import { Duration, Fn, type Stack } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { FunctionOperation, Operation } from '../../domain/routes';
 import { variables as checkDeliveryVariables } from '../../lambda/check-delivery/variables';
 import { variables as deleteUserGroupVariables } from '../../lambda/delete-user-group/variables';
@@ -22,26 +21,26 @@ interface RouteParts {
   readonly secretsKeyArn: string;
 }
 
-interface PublicRoute {
+interface Route {
   /** Whether the authorizer verifies an access token first. */
   readonly requiresToken: boolean;
   /** The method's own throttle. @default - the stage's, the row's `throttle` */
   readonly throttle?: (environment: Environment) => Environment['throttle'];
+  /** Whether its requests have metrics of their own, which are paid for, and its refusals one by code. @default false */
+  readonly isMeasured?: boolean;
   /** Why the rule pack's findings on the method are accepted. */
   readonly acknowledged: Parameters<typeof acknowledge>[1];
 }
 
-interface FunctionRoute extends PublicRoute {
+interface FunctionRoute extends Route {
   readonly createFunction: (parts: RouteParts) => HandlerFunction;
-  /** Whether its requests have metrics of their own, which are paid for, and its refusals one by code. */
-  readonly isMeasured: boolean;
   /** The alarm that tells of its failures; `function-errors`: its own, of this name. */
   readonly alarm: 'function-errors' | 'webhooks-unproven';
 }
 
 /** What stands behind each route in AWS; one that is missing does not compile. Without a function, the gateway responds itself. */
 export const routeTable: Readonly<
-  Record<FunctionOperation, FunctionRoute> & Record<Exclude<Operation, FunctionOperation>, PublicRoute>
+  Record<FunctionOperation, FunctionRoute> & Record<Exclude<Operation, FunctionOperation>, Route>
 > = {
   deleteUserGroup: {
     createFunction: ({ stack, environment, schema, keys }) =>
@@ -86,15 +85,12 @@ export const routeTable: Readonly<
         timeout: Duration.seconds(10),
         logRetention: environment.logRetentionDays,
       });
-      handler.addToRolePolicy(
-        new PolicyStatement({ actions: ['kms:GenerateMac'], resources: [secretsKeyArn] }),
-      );
+      handler.allow(['kms:GenerateMac'], secretsKeyArn);
       return handler;
     },
     requiresToken: false,
     throttle: checkThrottle,
     acknowledged: 'methodWithSignature',
-    isMeasured: false,
     alarm: 'webhooks-unproven',
   },
 };

@@ -1,5 +1,4 @@
 import { CustomResource, Duration } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { type Environment, sharedKeysOf } from '../environment/schema';
 import { DeploymentProvider } from '../functions/deployment-provider';
@@ -36,9 +35,7 @@ export class SigningKeys extends Construct {
       const keys = sharedKeysOf(environment)
         .filter((key) => key.purpose === purpose)
         .map((key) => ({ Label: key.label, Arn: createSharedKey(this, environment, key) }));
-      exporter.addToRolePolicy(
-        new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: keys.map(({ Arn }) => Arn) }),
-      );
+      exporter.allow(['kms:GetPublicKey'], ...keys.map(({ Arn }) => Arn));
       const jwks = new CustomResource(this, id, {
         resourceType: 'Custom::SigningKeySet',
         serviceToken,

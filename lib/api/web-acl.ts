@@ -1,4 +1,4 @@
-import { ArnFormat, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnIPSet, CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
@@ -50,18 +50,26 @@ export class WebAcl extends Construct {
       ipAddressVersion: 'IPV4',
       addresses: publishedAddresses.map((address) => `${address}/32`),
     });
+    const secrets = { fieldType: 'SINGLE_HEADER', fieldKeys: SECRET_HEADERS };
     const webAcl = new CfnWebACL(this, 'Resource', {
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
-      rules: [rateRule(environment), checkRule(published.attrArn), ...managedRules],
+      rules: [
+        // A company's callers often share one address: a row may permit it more.
+        rateRule('RequestsPerAddress', 0, {
+          limit: environment.throttle.requestsPerAddress ?? 2_000,
+          evaluationWindowSec: 300,
+        }),
+        rateRule('CheckRequestsPerAddress', 1, {
+          limit: 10,
+          evaluationWindowSec: 60,
+          scopeDownStatement: strangersAtCheck(published.attrArn),
+        }),
+        ...managedRules,
+      ],
       visibilityConfig: visibility(webAclMetricName(environment)),
-      dataProtectionConfig: {
-        dataProtections: [
-          { field: { fieldType: 'SINGLE_HEADER', fieldKeys: SECRET_HEADERS }, action: 'SUBSTITUTION' },
-        ],
-      },
+      dataProtectionConfig: { dataProtections: [{ field: secrets, action: 'SUBSTITUTION' }] },
     });
-
     this.arn = webAcl.attrArn;
     this.protect(this, stage);
     this.logBlockedRequests(webAcl, environment);
@@ -83,81 +91,53 @@ export class WebAcl extends Construct {
     });
     // The attribute `Arn` of a log group ends in `:*`, the ARN that AWS WAF requires does not
     // (https://docs.aws.amazon.com/waf/latest/developerguide/logging-cw-logs.html).
-    const logGroupArn = stack.formatArn({
-      service: 'logs',
-      resource: 'log-group',
-      resourceName: logGroup.logGroupName,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    });
-
+    const logGroupArn = stack.formatArn({ service: 'logs', resource: `log-group:${logGroup.logGroupName}` });
+    const logged = ['BLOCK', 'COUNT', 'EXCLUDED_AS_COUNT'].map((Action) => ({ ActionCondition: { Action } }));
     new CfnLoggingConfiguration(this, 'Logging', {
       resourceArn: webAcl.attrArn,
       logDestinationConfigs: [logGroupArn],
       redactedFields: SECRET_HEADERS.map((name) => ({ singleHeader: { Name: name } })),
       loggingFilter: {
         DefaultBehavior: 'DROP',
-        Filters: [
-          {
-            Behavior: 'KEEP',
-            Requirement: 'MEETS_ANY',
-            Conditions: ['BLOCK', 'COUNT', 'EXCLUDED_AS_COUNT'].map((Action) => ({
-              ActionCondition: { Action },
-            })),
-          },
-        ],
+        Filters: [{ Behavior: 'KEEP', Requirement: 'MEETS_ANY', Conditions: logged }],
       },
     });
   }
 }
 
-/** A company's callers often share one address: a row may permit it more. */
-const rateRule = ({ throttle }: Environment): CfnWebACL.RuleProperty => ({
-  name: 'RequestsPerAddress',
-  priority: 0,
+/** Blocks an address while it sends more requests than `limit` in the window. */
+const rateRule = (
+  name: string,
+  priority: number,
+  limited: Omit<CfnWebACL.RateBasedStatementProperty, 'aggregateKeyType'>,
+): CfnWebACL.RuleProperty => ({
+  name,
+  priority,
   action: { block: {} },
-  statement: {
-    rateBasedStatement: {
-      limit: throttle.requestsPerAddress ?? 2_000,
-      aggregateKeyType: 'IP',
-      evaluationWindowSec: 300,
-    },
-  },
-  visibilityConfig: visibility('RequestsPerAddress'),
+  statement: { rateBasedStatement: { aggregateKeyType: 'IP', ...limited } },
+  visibilityConfig: visibility(name),
 });
 
 /**
- * Blocks an address, other than the published ones, that sends more than ten requests a minute to the environment's own receiver, the
- * least that AWS WAF can count: nobody can use up the throttle of its method, and a genuine probe from another address gets there. The
- * path begins with the stage. Once it is decoded first, as `/%63heck`, once last: normalized, a decoded `/check/..%2F` is gone.
+ * Strangers at the environment's own receiver. Ten requests a minute, the least that AWS WAF can count: nobody can use up the throttle
+ * of its method, and a genuine probe from another address gets there. The path begins with the stage. Once it is decoded first, as
+ * `/%63heck`, once last: normalized, a decoded `/check/..%2F` is gone.
  * https://docs.aws.amazon.com/waf/latest/developerguide/waf-rule-statement-type-rate-based-high-level-settings.html
  */
-const checkRule = (publishedArn: string): CfnWebACL.RuleProperty => ({
-  name: 'CheckRequestsPerAddress',
-  priority: 1,
-  action: { block: {} },
-  statement: {
-    rateBasedStatement: {
-      limit: 10,
-      aggregateKeyType: 'IP',
-      evaluationWindowSec: 60,
-      scopeDownStatement: {
-        andStatement: {
+const strangersAtCheck = (publishedArn: string): CfnWebACL.StatementProperty => ({
+  andStatement: {
+    statements: [
+      {
+        orStatement: {
           statements: [
-            {
-              orStatement: {
-                statements: [
-                  isForCheck('URL_DECODE', 'NORMALIZE_PATH'),
-                  isForCheck('NORMALIZE_PATH', 'URL_DECODE'),
-                ],
-              },
-            },
-            { notStatement: { statement: { ipSetReferenceStatement: { arn: publishedArn } } } },
+            isForCheck('URL_DECODE', 'NORMALIZE_PATH'),
+            isForCheck('NORMALIZE_PATH', 'URL_DECODE'),
           ],
         },
       },
-    },
+      { notStatement: { statement: { ipSetReferenceStatement: { arn: publishedArn } } } },
+    ],
   },
-  visibilityConfig: visibility('CheckRequestsPerAddress'),
 });
 
 const isForCheck = (...transformations: readonly string[]): CfnWebACL.StatementProperty => ({

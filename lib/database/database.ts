@@ -56,7 +56,7 @@ export class Database extends Construct {
         databaseAccess: 'direct',
         files: { [certificateAuthoritiesFile]: certificateAuthorities(environment) },
       };
-      this.network = { vpc, subnets: databaseSubnets, securityGroups: [this.cluster.admitClients()] };
+      this.network = { vpc, vpcSubnets: databaseSubnets, securityGroups: [this.cluster.admitClients()] };
       this.location = {
         DATABASE_ACCESS: 'direct',
         DATABASE_NAME: databaseName,

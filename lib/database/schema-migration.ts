@@ -78,7 +78,7 @@ export class SchemaMigration extends Construct {
     const endpoint = new ec2.InterfaceVpcEndpoint(this, 'SecretsManager', {
       vpc,
       service: ec2.InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
-      subnets: { subnets: vpc.selectSubnets(network.subnets).subnets.slice(0, 1) },
+      subnets: { subnets: vpc.selectSubnets(network.vpcSubnets).subnets.slice(0, 1) },
       securityGroups: [
         new ClosedSecurityGroup(this, 'SecretsManagerSecurityGroup', {
           vpc,

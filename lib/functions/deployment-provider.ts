@@ -1,10 +1,9 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { CfnFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import type { Construct } from 'constructs';
-import type { HandlerFunction } from './handler-function';
+import { type HandlerFunction, logAndRole } from './handler-function';
 
 export interface DeploymentProviderProps {
   /** Its timeout must be well below the framework's 15 minutes; otherwise a timeout is not reported. */
@@ -18,28 +17,17 @@ export interface DeploymentProviderProps {
  */
 export class DeploymentProvider extends Provider {
   constructor(scope: Construct, id: string, { handler, logRetention }: DeploymentProviderProps) {
-    const logGroup = new LogGroup(scope, `${id}Log`, {
-      retention: logRetention,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    const role = new Role(scope, `${id}Role`, {
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      description: `Invokes ${handler.node.id} while the stack is deployed`,
-    });
-    logGroup.grantWrite(role);
-    role.addToPolicy(
-      new PolicyStatement({
-        actions: ['lambda:GetFunction', 'lambda:InvokeFunction'],
-        resources: [handler.functionArn],
-      }),
-    );
+    const description = `Invokes ${handler.node.id} while the stack is deployed`;
+    const { logGroup, role } = logAndRole(scope, id, logRetention, description);
+    const actions = ['lambda:GetFunction', 'lambda:InvokeFunction'];
+    role.addToPolicy(new PolicyStatement({ actions, resources: [handler.functionArn] }));
     super(scope, id, {
       onEventHandler: handler,
       // The CDK would also allow the function's versions and aliases, of which there are none.
       frameworkOnEventRole: role.withoutPolicyUpdates(),
       logGroup,
     });
-    const framework = this.node.findChild('framework-onEvent') as LambdaFunction;
-    (framework.node.defaultChild as CfnFunction).architectures = ['arm64'];
+    const framework = this.node.findChild('framework-onEvent').node.defaultChild as CfnFunction;
+    framework.architectures = ['arm64'];
   }
 }

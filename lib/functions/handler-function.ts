@@ -12,7 +12,7 @@ import { BundledCode, type BundleOptions } from './bundles';
 
 export interface FunctionNetwork {
   readonly vpc: ec2.IVpc;
-  readonly subnets: ec2.SubnetSelection;
+  readonly vpcSubnets: ec2.SubnetSelection;
   readonly securityGroups: ec2.ISecurityGroup[];
 }
 
@@ -39,37 +39,40 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
   readonly handlerName: string;
 
   constructor(scope: Construct, id: string, props: HandlerFunctionProps<Name>) {
-    const logGroup = new LogGroup(scope, `${id}Log`, {
-      retention: props.logRetention,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    const role = new Role(scope, `${id}Role`, {
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      description: `${props.handlerName}: ${props.description}`,
-    });
-    logGroup.grantWrite(role);
-    if (props.network) grantNetworkInterfaces(role);
+    const { handlerName, description, timeout, environment, memorySize = 512, network } = props;
+    const { logGroup, role } = logAndRole(scope, id, props.logRetention, `${handlerName}: ${description}`);
+    if (network) grantNetworkInterfaces(role);
     super(scope, id, {
-      code: new BundledCode(props.handlerName, props),
+      code: new BundledCode(handlerName, props),
       handler: 'index.handler',
-      description: props.description,
+      description,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      memorySize: props.memorySize ?? 512,
-      timeout: props.timeout,
-      environment: props.environment,
+      memorySize,
+      timeout,
+      environment,
       role,
       logGroup,
       loggingFormat: LoggingFormat.JSON,
-      ...(props.network && {
-        vpc: props.network.vpc,
-        vpcSubnets: props.network.subnets,
-        securityGroups: props.network.securityGroups,
-      }),
+      ...network,
     });
-    this.handlerName = props.handlerName;
-    if (props.network && !props.isScheduled) keepActive(this);
+    this.handlerName = handlerName;
+    if (network && !props.isScheduled) keepActive(this);
   }
+
+  allow(actions: string[], ...resources: string[]): void {
+    this.addToRolePolicy(new PolicyStatement({ actions, resources }));
+  }
+}
+
+/** A function's log, and a role that may only write to it. */
+export function logAndRole(scope: Construct, id: string, retention: RetentionDays, description: string) {
+  const removalPolicy = RemovalPolicy.DESTROY;
+  const logGroup = new LogGroup(scope, `${id}Log`, { retention, removalPolicy });
+  const assumedBy = new ServicePrincipal('lambda.amazonaws.com');
+  const role = new Role(scope, `${id}Role`, { assumedBy, description });
+  logGroup.grantWrite(role);
+  return { logGroup, role };
 }
 
 /**

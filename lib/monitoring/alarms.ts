@@ -1,7 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import {
   Alarm,
-  type AlarmBase,
   type AlarmProps,
   AlarmRule,
   AlarmState,
@@ -15,15 +14,38 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
+import type { Api } from '../api/api';
+import type { RouteFunctions } from '../api/routes';
+import type { Dashboard } from '../dashboard/dashboard';
 import type { Environment } from '../environment/schema';
+import type { HandlerFunction } from '../functions/handler-function';
+import type { WebhookOrigin } from '../network/webhook-origin';
+import type { Webhooks } from '../webhooks/webhooks';
 import type { OperationsKey } from './operations-key';
 
+/** What is watched in a region that serves. */
+export interface Watched {
+  readonly environment: Environment & Required<Pick<Environment, 'objective'>>;
+  readonly api: Api;
+  readonly dashboard: Dashboard;
+  readonly authorizeRequest: HandlerFunction;
+  readonly routeFunctions: RouteFunctions;
+  readonly runOperation: HandlerFunction;
+  readonly clusterIdentifier: string;
+  /** `drillArn` identifies the restore testing plan. */
+  readonly backups: { readonly vaultName: string; readonly vaultArn: string; readonly drillArn: string };
+  readonly webhooks: Webhooks;
+  /** Sends a webhook to the environment itself, every `probeMinutes`. */
+  readonly probe: LambdaFunction;
+  readonly webhookOrigin: WebhookOrigin;
+}
+
 /** CloudWatch's settings. Unless set: one period, `>=` the threshold, missing data is not breaching. */
-export interface AlarmRow
-  extends Pick<AlarmProps, 'threshold' | 'comparisonOperator' | 'datapointsToAlarm' | 'treatMissingData'> {
+export interface AlarmRow extends Omit<AlarmProps, 'metric' | 'evaluationPeriods'> {
   /** Lowercase words joined by hyphens, such as `api-latency`. The stack's name precedes it. */
   readonly name: string;
   /** What has happened, as a sentence for the person on call. */
@@ -42,10 +64,10 @@ export interface AlarmRow
   readonly composite?: Pick<AlarmRow, 'name' | 'description'>;
 }
 
+const notifyingName = ({ name, composite }: AlarmRow): string => composite?.name ?? name;
+
 /** The alarms that notify, by name: composite alarms instead of their parts. */
-export const notifyingNames = (alarms: readonly AlarmRow[]): readonly string[] => [
-  ...new Set(alarms.map(({ name, composite = { name } }) => composite.name)),
-];
+export const notifyingNames = (alarms: readonly AlarmRow[]) => [...new Set(alarms.map(notifyingName))];
 
 export const runbookAnchorOf = ({ name, runbookAnchor = name }: AlarmRow): string => runbookAnchor;
 
@@ -64,53 +86,48 @@ export class Alarms extends Construct {
     super(scope, id);
     const { stackName, account } = Stack.of(this);
     const displayName = `Alarms of ${environment.name}`;
-    const topic = new Topic(scope, 'Topic', { displayName, masterKey: key, enforceSSL: true });
+    this.topic = new Topic(scope, 'Topic', { displayName, masterKey: key, enforceSSL: true });
     key.allowAlarms();
-    topic.addToResourcePolicy(
+    this.topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
         actions: ['sns:Publish'],
-        resources: [topic.topicArn],
+        resources: [this.topic.topicArn],
         conditions: { StringEquals: { 'aws:SourceAccount': account } },
       }),
     );
     if (environment.alarmEmail !== undefined) {
-      topic.addSubscription(new EmailSubscription(environment.alarmEmail));
+      this.topic.addSubscription(new EmailSubscription(environment.alarmEmail));
     }
     const describe = (description: string, row: AlarmRow) =>
       `${description} Runbook: docs/runbook.md#${runbookAnchorOf(row)}`;
-    const notify = (alarm: AlarmBase) => {
-      alarm.addAlarmAction(new SnsAction(topic));
-      alarm.addOkAction(new SnsAction(topic));
-    };
-    const composites = new Map<string, { readonly row: AlarmRow; readonly parts: Alarm[] }>();
-    for (const row of alarms) {
-      const { name, description, composite, condition, ...rest } = row;
-      const { runbookAnchor: _, unit: __, context: ___, ...settings } = rest;
-      const isPercentile = /^p\d/.test(row.metric.toMetricConfig().metricStat?.statistic ?? '');
-      const alarm = new Alarm(this, name, {
+    const created = alarms.map((row) => {
+      const alarm = new Alarm(this, row.name, {
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         evaluationPeriods: 1,
         treatMissingData: TreatMissingData.NOT_BREACHING,
-        // A percentile of few requests is meaningless.
-        ...(isPercentile && { evaluateLowSampleCountPercentile: 'ignore' }),
-        ...settings,
-        alarmName: `${stackName}-${name}`,
-        alarmDescription: describe(description, row),
-      });
-      if (condition) (alarm.node.defaultChild as CfnAlarm).cfnOptions.condition = condition;
-      if (!composite) notify(alarm);
-      else if (!composites.get(composite.name)?.parts.push(alarm))
-        composites.set(composite.name, { row: { ...row, ...composite }, parts: [alarm] });
-    }
-    for (const { row, parts } of composites.values()) {
-      const alarm = new CompositeAlarm(this, row.name, {
-        compositeAlarmName: `${stackName}-${row.name}`,
+        ...row,
+        alarmName: `${stackName}-${row.name}`,
         alarmDescription: describe(row.description, row),
-        alarmRule: AlarmRule.allOf(...parts.map((part) => AlarmRule.fromAlarm(part, AlarmState.ALARM))),
       });
-      notify(alarm);
+      if (row.condition) (alarm.node.defaultChild as CfnAlarm).cfnOptions.condition = row.condition;
+      return { row, alarm };
+    });
+    for (const { row, alarm } of created) {
+      const name = notifyingName(row);
+      const parts = created.filter((each) => notifyingName(each.row) === name);
+      if (parts[0]?.alarm !== alarm) continue;
+      const notifying = row.composite
+        ? new CompositeAlarm(this, name, {
+            compositeAlarmName: `${stackName}-${name}`,
+            alarmDescription: describe(row.composite.description, row),
+            alarmRule: AlarmRule.allOf(
+              ...parts.map((part) => AlarmRule.fromAlarm(part.alarm, AlarmState.ALARM)),
+            ),
+          })
+        : alarm;
+      notifying.addAlarmAction(new SnsAction(this.topic));
+      notifying.addOkAction(new SnsAction(this.topic));
     }
-    this.topic = topic;
   }
 }

@@ -3,10 +3,9 @@ import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { budgetOf } from '../../domain/objective';
 import { functionRoutes } from '../api/routes';
 import { webAclMetricName } from '../api/web-acl';
-import type { AlarmRow } from './alarms';
-import { type LogMetrics, period, sum } from './log-metrics';
-import { objectiveSums } from './metrics';
-import type { Watched } from './watched';
+import type { AlarmRow, Watched } from './alarms';
+import type { LogMetrics } from './log-metrics';
+import { objectiveSums, period, sum } from './metrics';
 
 /**
  * How many times faster than the objective allows deletions fail, over a long window, and a short one that ends the alarm
@@ -63,6 +62,8 @@ export function apiAlarms(watched: Watched, { throttled }: LogMetrics): readonly
       metric: stage.metricLatency({ period, statistic: 'p99' }),
       threshold: 2_000,
       evaluationPeriods: 3,
+      // A percentile of few requests is meaningless.
+      evaluateLowSampleCountPercentile: 'ignore',
       unit: 'ms',
       context: [stage.metricIntegrationLatency({ period, statistic: 'p99', label: 'of the function' })],
     },
@@ -109,19 +110,17 @@ export function functionAlarms(watched: Watched): readonly AlarmRow[] {
     webhooks.deliverWebhook,
     webhooks.purgeExpired,
   ];
-  const throttles = functions.map(
-    (lambda, index) => [`m${index}`, lambda.metricThrottles({ statistic: 'Sum' })] as const,
+  const usingMetrics = Object.fromEntries(
+    functions.map((lambda, index) => [`m${index}`, lambda.metricThrottles({ statistic: 'Sum' })]),
   );
-  const scheduled = ['purge-expired'];
   const errors = functions.map((lambda): AlarmRow => {
-    const { handlerName: name } = lambda;
-    const threshold = scheduled.includes(name) ? 1 : 3;
+    const isScheduled = lambda === webhooks.purgeExpired;
     return {
-      name: `function-errors-${name}`,
+      name: `function-errors-${lambda.handlerName}`,
       runbookAnchor: 'function-errors',
-      description: `The function ${name} crashed or timed out ${threshold === 1 ? 'once' : `${threshold} times`} in 15 minutes.`,
+      description: `The function ${lambda.handlerName} crashed or timed out ${isScheduled ? 'once' : '3 times'} in 15 minutes.`,
       metric: lambda.metricErrors({ period: Duration.minutes(15), statistic: 'Sum' }),
-      threshold,
+      threshold: isScheduled ? 1 : 3,
       unit: 'in 15 minutes',
     };
   });
@@ -130,12 +129,8 @@ export function functionAlarms(watched: Watched): readonly AlarmRow[] {
     {
       name: 'function-throttling',
       description: "Lambda throttled invocations: the account's limit of concurrent executions is reached.",
-      metric: new MathExpression({
-        // Functions that were not invoked count as zero (undocumented, as above).
-        expression: throttles.map(([name]) => name).join(' + '),
-        usingMetrics: Object.fromEntries(throttles),
-        period,
-      }),
+      // Functions that were not invoked count as zero (undocumented, see metrics.ts).
+      metric: new MathExpression({ expression: Object.keys(usingMetrics).join(' + '), usingMetrics, period }),
       threshold: 1,
     },
   ];

@@ -1,12 +1,8 @@
-import { Duration } from 'aws-cdk-lib';
-import { ComparisonOperator, MathExpression, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import type { AlarmRow } from './alarms';
-import type { BackupEvents } from './backup-events';
+import { Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { AlarmRow, Watched } from './alarms';
 import type { LogMetrics } from './log-metrics';
 import { maximum } from './metrics';
-import type { Watched } from './watched';
 
-const { LESS_THAN_THRESHOLD } = ComparisonOperator;
 const { BREACHING } = TreatMissingData;
 
 const rdsMetric = (metricName: string, dimensionsMap: Record<string, string>) =>
@@ -73,59 +69,6 @@ export function databaseAlarms(
       unit: 's since the oldest expired',
     },
     ...(database.readers > 0 ? [replication] : []),
-  ];
-}
-
-/**
- * On the copy: for Aurora a backup job only takes a temporary snapshot, and succeeds even if nothing reaches the vault.
- * https://docs.aws.amazon.com/aws-backup/latest/devguide/lag-vault-primary-backup.html
- *
- * AWS names the dimensions, not their combinations, and an alarm matches a combination; its metric of copies is documented for other
- * accounts and regions. The sum of all candidates treats those that do not exist as zero (undocumented, as above), and fires when
- * none saw a job. A copy has the name of its destination.
- * https://docs.aws.amazon.com/aws-backup/latest/devguide/cloudwatch.html
- */
-export function backupAlarms({ backups: { vaultName } }: Watched, events: BackupEvents): readonly AlarmRow[] {
-  const completed = (jobs: 'Copy' | 'Restore', period: Duration) => {
-    const metricName = `NumberOf${jobs}JobsCompleted`;
-    const ofVault = { BackupVaultName: vaultName };
-    const metric = (dimensionsMap: Record<string, string>) =>
-      new Metric({ namespace: 'AWS/Backup', metricName, dimensionsMap, period, statistic: 'Sum' });
-    return new MathExpression({
-      expression: 'all + ofType + events',
-      usingMetrics: {
-        all: metric(ofVault),
-        ofType: metric({ ...ofVault, ResourceType: 'Aurora' }),
-        events: events.metric(jobs, period),
-      },
-      period,
-    });
-  };
-  const missing = {
-    comparisonOperator: LESS_THAN_THRESHOLD,
-    threshold: 1,
-    treatMissingData: BREACHING,
-  };
-  return [
-    {
-      name: 'backup-copy',
-      description: 'For 28 hours no backup of the database has reached the vault that nobody can empty.',
-      metric: completed('Copy', Duration.hours(1)),
-      // A day, and what start and copy may vary by.
-      evaluationPeriods: 28,
-      ...missing,
-      unit: 'in an hour; one a day is right',
-    },
-    {
-      name: 'restore-drill',
-      description: 'For six days no backup of the database has been restored as a drill.',
-      metric: completed('Restore', Duration.days(1)),
-      // An alarm looks back seven days at most.
-      // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
-      evaluationPeriods: 6,
-      ...missing,
-      unit: 'in a day; one in three days is right',
-    },
   ];
 }
 

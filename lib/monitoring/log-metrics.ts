@@ -1,27 +1,11 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Metric, SearchExpression } from 'aws-cdk-lib/aws-cloudwatch';
-import {
-  FilterPattern,
-  type IFilterPattern,
-  type ILogGroup,
-  MetricFilter,
-  type MetricFilterProps,
-} from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type ILogGroup, MetricFilter, type MetricFilterProps } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { type FunctionOperation, logCodesOf, routes, tokenRefusedLogCode } from '../../domain/routes';
-
-export const period = Duration.minutes(5);
-export const sum = { period, statistic: 'Sum' };
-
-export interface LogMetricsProps {
-  readonly accessLog: ILogGroup;
-  readonly authorizerLog: ILogGroup;
-  readonly purgeLog: ILogGroup;
-  /** Logs of the functions that put invalid messages on a dead-letter queue, by the log code of each that they put there. */
-  readonly consumerLogs: Readonly<Record<string, ILogGroup>>;
-  /** Logs of the functions of measured routes. */
-  readonly routeLogs: { readonly [operation in FunctionOperation]?: ILogGroup };
-}
+import { logCodesOf, routes, tokenRefusedLogCode } from '../../domain/routes';
+import { functionRoutes } from '../api/routes';
+import type { Watched } from './alarms';
+import { period, sum } from './metrics';
 
 /**
  * Metrics from log lines, where neither AWS nor a function has one. Each value of a dimension is a metric with a price, and
@@ -42,46 +26,61 @@ export class LogMetrics extends Construct {
   /** Seconds since the oldest row expired that a run of the purge has left; 0 if it has left none. */
   readonly oldestExpired: Metric;
 
-  constructor(scope: Construct, id: string, props: LogMetricsProps) {
+  constructor(scope: Construct, id: string, watched: Watched) {
     super(scope, id);
-    const { accessLog, authorizerLog, purgeLog, consumerLogs, routeLogs } = props;
+    const { environment, api, authorizeRequest, routeFunctions, webhooks } = watched;
+    const { accessLog } = api;
+    if (!accessLog) throw new Error(`${environment.name} is disposable: it has no access log to monitor.`);
     const metricNamespace = `WalletApi/${Stack.of(this).stackName}`;
-    const count = (id: string, logGroup: ILogGroup, pattern: IFilterPattern, counter: Counter) =>
-      new MetricFilter(this, id, { logGroup, filterPattern: pattern, metricNamespace, ...counter });
+    const count = (
+      id: string,
+      logGroup: ILogGroup,
+      pattern: string,
+      counter: Pick<MetricFilterProps, 'metricName' | 'metricValue' | 'dimensions'>,
+    ) => {
+      const filterPattern = FilterPattern.literal(`{ ${pattern} }`);
+      return new MetricFilter(this, id, { logGroup, filterPattern, metricNamespace, ...counter });
+    };
     // One series for each value of the last two weeks, without a list of values here.
-    const search = ({ metricName, dimensions }: Required<Pick<Counter, 'metricName' | 'dimensions'>>) =>
+    const search = (metricName: string, dimension: string) =>
       new SearchExpression({
-        expression: `SEARCH('{"${metricNamespace}","${Object.keys(dimensions)}"} MetricName="${metricName}"', 'Sum')`,
-        label: `\${PROP('Dim.${Object.keys(dimensions)}')}`,
+        expression: `SEARCH('{"${metricNamespace}","${dimension}"} MetricName="${metricName}"', 'Sum')`,
+        label: `\${PROP('Dim.${dimension}')}`,
         period,
       });
-    const refused = { metricName: 'Refusals', dimensions: { code: '$.code' } };
-    const responded = { metricName: 'GatewayResponses', dimensions: { type: '$.errorType' } };
 
-    const hasCode = (logCode: string) => FilterPattern.stringValue('$.logCode', '=', logCode);
     const countRefusals = (id: string, log: ILogGroup, logCode: string) =>
-      count(`${id}Refusals`, log, hasCode(logCode), refused);
-    for (const [name, log] of Object.entries(routeLogs)) {
-      const operation = name as FunctionOperation;
-      countRefusals(routes[operation].log.title, log, logCodesOf(operation).refused);
+      count(`${id}Refusals`, log, `$.logCode = "${logCode}"`, {
+        metricName: 'Refusals',
+        dimensions: { code: '$.code' },
+      });
+    for (const [operation, { isMeasured }] of functionRoutes) {
+      const { logGroup } = routeFunctions[operation];
+      if (isMeasured) countRefusals(routes[operation].log.title, logGroup, logCodesOf(operation).refused);
     }
-    countRefusals('Token', authorizerLog, tokenRefusedLogCode);
-    this.refusals = search(refused);
+    countRefusals('Token', authorizeRequest.logGroup, tokenRefusedLogCode);
+    this.refusals = search('Refusals', 'code');
     // Neither a success nor the response of a function, whose type is `-`.
-    const ofGateway = FilterPattern.literal('{ $.status != "2*" && $.errorType != "-" }');
-    count('GatewayResponses', accessLog, ofGateway, responded);
-    this.gatewayResponses = search(responded);
-    const isThrottled = FilterPattern.stringValue('$.status', '=', '429');
-    this.throttled = count('Throttled', accessLog, isThrottled, { metricName: 'Throttled' }).metric(sum);
+    count('GatewayResponses', accessLog, '$.status != "2*" && $.errorType != "-"', {
+      metricName: 'GatewayResponses',
+      dimensions: { type: '$.errorType' },
+    });
+    this.gatewayResponses = search('GatewayResponses', 'type');
+    this.throttled = count('Throttled', accessLog, '$.status = "429"', { metricName: 'Throttled' }).metric(
+      sum,
+    );
     const invalid = { metricName: 'InvalidMessages' };
-    for (const [logCode, log] of Object.entries(consumerLogs)) count(logCode, log, hasCode(logCode), invalid);
+    const consumers = {
+      EVENT_REFUSED: webhooks.fanOutEvent,
+      WEBHOOK_DELIVERY_REFUSED: webhooks.deliverWebhook,
+    };
+    for (const [logCode, { logGroup }] of Object.entries(consumers))
+      count(logCode, logGroup, `$.logCode = "${logCode}"`, invalid);
     this.invalidMessages = new Metric({ namespace: metricNamespace, ...invalid, ...sum });
-    this.oldestExpired = count('OldestExpired', purgeLog, FilterPattern.exists('$.oldestExpiredSeconds'), {
+    const { logGroup } = webhooks.purgeExpired;
+    this.oldestExpired = count('OldestExpired', logGroup, '$.oldestExpiredSeconds = "*"', {
       metricName: 'OldestExpiredSeconds',
       metricValue: '$.oldestExpiredSeconds',
     }).metric({ period: Duration.hours(1), statistic: 'Maximum' });
   }
 }
-
-/** One dimension at most. */
-type Counter = Pick<MetricFilterProps, 'metricName' | 'metricValue' | 'dimensions'>;

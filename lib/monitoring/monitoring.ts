@@ -15,15 +15,20 @@ import { Construct } from 'constructs';
 import type { MetricName } from '../../domain/metrics';
 import { budgetOf } from '../../domain/objective';
 import { probeMinutes } from '../../domain/probe';
-import { functionRoutes } from '../api/routes';
 import { withStableLogicalId } from '../stable-logical-id';
-import { type AlarmRow, Alarms, type AlarmsProps, notifyingNames, runbookAnchorOf } from './alarms';
+import {
+  type AlarmRow,
+  Alarms,
+  type AlarmsProps,
+  notifyingNames,
+  runbookAnchorOf,
+  type Watched,
+} from './alarms';
 import { apiAlarms, functionAlarms } from './api-alarms';
-import { BackupEvents } from './backup-events';
-import { backupAlarms, databaseAlarms } from './database-alarms';
-import { LogMetrics, sum } from './log-metrics';
-import { deliveryMetric, objectiveSums } from './metrics';
-import type { Watched } from './watched';
+import { backupAlarms } from './backup-alarms';
+import { databaseAlarms } from './database-alarms';
+import { LogMetrics } from './log-metrics';
+import { deliveryMetric, objectiveSums, sum } from './metrics';
 import { originAlarms, proofAlarms, webhookAlarms } from './webhook-alarms';
 
 export type MonitoringProps = Watched & Pick<AlarmsProps, 'key'>;
@@ -37,38 +42,22 @@ export class Monitoring extends Construct {
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const { environment, key, api, authorizeRequest, routeFunctions } = props;
-    const { accessLog } = api;
-    if (!accessLog) throw new Error(`${environment.name} is disposable: it has no access log to monitor.`);
-    const logMetrics = new LogMetrics(this, 'LogMetrics', {
-      accessLog,
-      authorizerLog: authorizeRequest.logGroup,
-      purgeLog: props.webhooks.purgeExpired.logGroup,
-      consumerLogs: {
-        EVENT_REFUSED: props.webhooks.fanOutEvent.logGroup,
-        WEBHOOK_DELIVERY_REFUSED: props.webhooks.deliverWebhook.logGroup,
-      },
-      routeLogs: Object.fromEntries(
-        functionRoutes
-          .filter(([, { isMeasured }]) => isMeasured)
-          .map(([operation]) => [operation, routeFunctions[operation].logGroup]),
-      ),
-    });
-    const target = props.webhooks.purgeExpired;
-    const backupEvents = new BackupEvents(this, 'BackupEvents', { ...props.backups, target });
+    const { environment, key, api } = props;
+    const logMetrics = new LogMetrics(this, 'LogMetrics', props);
     const alarms = [
       ...proofAlarms(props),
       ...apiAlarms(props, logMetrics),
       ...functionAlarms(props),
       ...databaseAlarms(props, logMetrics),
-      ...backupAlarms(props, backupEvents),
+      ...backupAlarms(this, props),
       ...webhookAlarms(props, logMetrics),
       ...originAlarms(props),
     ];
     this.topic = new Alarms(this, 'Alarms', { environment, key, alarms }).topic;
     const stage = api.restApi.deploymentStage;
-    const ofDeliveries = (metricName: MetricName<'deliver-webhook'>, label: string, statistic?: string) =>
-      deliveryMetric(environment, metricName, label, statistic);
+    const ofDeliveries = (metricName: MetricName<'deliver-webhook'>, label: string = metricName) =>
+      deliveryMetric(environment, metricName, { label });
+    const age = (statistic: string) => deliveryMetric(environment, 'Age', { statistic, label: statistic });
     this.cloudWatchDashboardUrl = addCloudWatchDashboard(
       new Construct(this, 'Dashboard'),
       alarms,
@@ -86,21 +75,13 @@ export class Monitoring extends Construct {
         { title: "API Gateway's own responses by type", metrics: [logMetrics.gatewayResponses] },
         {
           title: 'Webhook attempts by outcome',
-          metrics: [ofDeliveries('Delivered', 'Delivered'), ofDeliveries('Failed', 'Failed')],
+          metrics: [ofDeliveries('Delivered'), ofDeliveries('Failed')],
         },
         {
           title: 'Deliveries given up, webhooks disabled by 410',
-          metrics: [
-            ofDeliveries('GivenUp', 'Given up'),
-            ofDeliveries('Disabled', 'Disabled'),
-            ofDeliveries('Paused', 'Paused'),
-          ],
+          metrics: [ofDeliveries('GivenUp', 'Given up'), ofDeliveries('Disabled'), ofDeliveries('Paused')],
         },
-        {
-          title: 'Age of completed deliveries',
-          unit: 'ms',
-          metrics: [ofDeliveries('Age', 'p50', 'p50'), ofDeliveries('Age', 'p99', 'p99')],
-        },
+        { title: 'Age of completed deliveries', unit: 'ms', metrics: [age('p50'), age('p99')] },
       ],
     );
   }

@@ -9,10 +9,9 @@ import {
 import { functionMetric } from '../../domain/metrics';
 import { probeMinutes } from '../../domain/probe';
 import type { Webhooks } from '../webhooks/webhooks';
-import type { AlarmRow } from './alarms';
-import { type LogMetrics, period, sum } from './log-metrics';
-import { cloudWatchMetric, deliveryMetric, maximum, objectiveSums } from './metrics';
-import type { Watched } from './watched';
+import type { AlarmRow, Watched } from './alarms';
+import type { LogMetrics } from './log-metrics';
+import { cloudWatchMetric, deliveryMetric, maximum, objectiveSums, period, sum } from './metrics';
 
 const { GREATER_THAN_THRESHOLD, LESS_THAN_THRESHOLD } = ComparisonOperator;
 const { BREACHING } = TreatMissingData;
@@ -25,7 +24,7 @@ export function proofAlarms({ environment, probe }: Watched): readonly AlarmRow[
       name: 'webhook-other-address',
       description:
         'MOST SERIOUS: a genuine webhook came from an address that is not published. Receivers that check the address reject webhooks; those that trust it alone are exposed.',
-      metric: cloudWatchMetric(functionMetric('check-delivery', environment.name, 'OtherAddress'), sum),
+      metric: cloudWatchMetric(functionMetric('check-delivery', environment.name, 'OtherAddress')),
       threshold: 1,
     },
     {

@@ -1,7 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { probeMinutes } from '../../domain/probe';
 import { checkPath } from '../../domain/routes';
@@ -38,14 +37,12 @@ export class Probe extends Construct {
       logRetention: environment.logRetentionDays,
       network: schema.database.network && webhooks.egress,
     });
-    handler.addToRolePolicy(
-      new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [queue.queueArn] }),
-    );
+    handler.allow(['sqs:SendMessage'], queue.queueArn);
     this.handler = handler;
     new Rule(this, 'Schedule', {
       description: 'Every five minutes: a webhook to the environment itself',
       schedule: Schedule.rate(probeInterval),
-      // No retry: the next one is due soon.
+      // The next one is due soon.
       targets: [new LambdaFunction(handler, { retryAttempts: 0, maxEventAge: probeInterval })],
     });
   }

@@ -269,7 +269,7 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
   },
   'lib/network/network.ts': { 'Lambda::Function CustomVpcRestrictDefaultSG': lambda(15 * 60, 128) },
   // Fields as in AWS's sample events: https://docs.aws.amazon.com/aws-backup/latest/devguide/eventbridge.html
-  'lib/monitoring/backup-events.ts': {
+  'lib/monitoring/backup-alarms.ts': {
     'Events::Rule MonitoringBackupEventsCopy': backupEvent('Copy', {
       state: ['COMPLETED'],
       destinationBackupVaultArn: [{ 'Fn::GetAtt': ['AirGappedVault', 'BackupVaultArn'] }],
