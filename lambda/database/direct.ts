@@ -92,11 +92,7 @@ export function createDirectDatabase({
   pool.on('error', () => undefined);
 
   return {
-    async execute(statement) {
-      const once = () => withClient(pool, (client) => run(client, statement));
-      const result = await once();
-      return !result.ok && result.error.reason === planOutdated ? once() : result;
-    },
+    execute: (statement) => withClient(pool, (client) => run(client, statement)),
     transaction: (work) => withClient(pool, (client) => inTransaction(client, work)),
     close: () => pool.end(),
   };
@@ -169,8 +165,8 @@ async function inTransaction<T, E>(
 function unavailableOrThrow(error: unknown): Result<never, DatabaseUnavailable> {
   const { code, message = '' } = error as { code?: string; message?: string };
   if (error instanceof DatabaseError && code) {
-    if (code === '0A000' && message.startsWith('cached plan must not change'))
-      return unavailable(planOutdated);
+    // A migration changed the type of a column that a prepared statement returns: another connection prepares it again.
+    if (code === '0A000' && message.startsWith('cached plan')) return unavailable('connection_lost');
     if (!isUnavailable(code)) throw new StatementRefused(code, message);
     return unavailable(code.startsWith('57P0') ? 'connection_lost' : `sql_state_${code}`);
   }
@@ -180,13 +176,6 @@ function unavailableOrThrow(error: unknown): Result<never, DatabaseUnavailable> 
 }
 
 const unavailable = (reason: string) => fail({ kind: 'database_unavailable', reason } as const);
-
-/**
- * A migration changed the type of a column that a prepared statement returns. The statement was not executed; another
- * connection prepares it again. Source: RevalidateCachedQuery in
- * https://github.com/postgres/postgres/blob/REL_17_STABLE/src/backend/utils/cache/plancache.c
- */
-const planOutdated = 'plan_outdated';
 
 /** Errors of `pg` and the socket for a connection that is refused, lost or cut in the middle of a response. */
 function isConnectionError(code: string | undefined, message: string): boolean {

@@ -7,7 +7,7 @@ import { localReceiversVariable } from '../../domain/receiver-url';
 import { connectDatabase } from '../database/connect';
 import { bindDependencies } from '../shared/bind-dependencies';
 import { createLog, logCodes } from '../shared/log';
-import { consume, createQueues, maxDelaySeconds, type Queue } from '../shared/queue';
+import { consume, createQueues, maxDelaySeconds } from '../shared/queue';
 import { readVariables } from '../shared/variables';
 import { createWebhookSecrets } from '../shared/webhook-secrets';
 import { deliverWebhook, type QueueName } from './deliver-webhook';
@@ -15,14 +15,6 @@ import type { DeliveryPorts } from './ports';
 import { createReceivers } from './receivers';
 import { variables, visibilitySeconds } from './variables';
 import { createWebhooks } from './webhooks-table';
-
-export interface Dependencies {
-  readonly ports: DeliveryPorts;
-  readonly queues: Readonly<Record<QueueName, Queue>>;
-  readonly retryQueueUrl: string;
-  readonly deadLetters: Queue;
-  readonly metrics: Metrics;
-}
 
 /** The dimension `environment` keeps alarms from counting another environment's metrics in the same account. */
 export const createMetrics = (environment: string) =>
@@ -32,29 +24,33 @@ export const createMetrics = (environment: string) =>
     defaultDimensions: { environment },
   });
 
-export function createDependencies(): Dependencies {
+export function createDependencies() {
   const names = readVariables(variables, process.env);
   const queue = createQueues();
   const metrics = createMetrics(names.ENVIRONMENT);
+  const ports: DeliveryPorts = {
+    webhooks: createWebhooks(connectDatabase(process.env, { resumeTimeout: 0 })),
+    secrets: createWebhookSecrets({ kms: new KMSClient({}), keyId: names.WEBHOOK_SECRETS_KEY_ID }),
+    receivers: createReceivers({ allowLocal: process.env[localReceiversVariable] === 'allowed' }),
+    events: queue(names.EVENTS_QUEUE_URL),
+    log: createLog('deliver-webhook'),
+    metrics,
+    now: Date.now,
+    random: Math.random,
+    newToken,
+    schedule: retrySchedule,
+  };
   return {
-    ports: {
-      webhooks: createWebhooks(connectDatabase(process.env, { resumeTimeout: 0 })),
-      secrets: createWebhookSecrets({ kms: new KMSClient({}), keyId: names.WEBHOOK_SECRETS_KEY_ID }),
-      receivers: createReceivers({ allowLocal: process.env[localReceiversVariable] === 'allowed' }),
-      events: queue(names.EVENTS_QUEUE_URL),
-      log: createLog('deliver-webhook'),
-      metrics,
-      now: Date.now,
-      random: Math.random,
-      newToken,
-      schedule: retrySchedule,
-    },
+    ports,
+    log: ports.log,
     queues: { delivery: queue(names.DELIVERY_QUEUE_URL), retry: queue(names.RETRY_QUEUE_URL) },
     retryQueueUrl: names.RETRY_QUEUE_URL,
     deadLetters: queue(names.DELIVERY_DEAD_LETTER_QUEUE_URL),
     metrics,
   };
 }
+
+export type Dependencies = Omit<ReturnType<typeof createDependencies>, 'log'>;
 
 /** Attempts the deliveries of a batch concurrently. */
 export const createHandler =
@@ -89,7 +85,4 @@ export const createHandler =
     }
   };
 
-export const handler = bindDependencies(createHandler, () => {
-  const dependencies = createDependencies();
-  return { ...dependencies, log: dependencies.ports.log };
-});
+export const handler = bindDependencies(createHandler, createDependencies);

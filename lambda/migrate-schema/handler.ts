@@ -66,16 +66,9 @@ export const createHandler =
 
 /** The message that CloudFormation shows. */
 function explain(failure: MigrationFailed): string {
-  switch (failure.kind) {
-    case 'edited':
-      return `Migration ${failure.migration} was applied before and has been edited since. Restore the file and write a new one.`;
-    case 'refused':
-      return `Migration ${failure.migration} failed and was rolled back: ${failure.message} (SQLSTATE ${failure.sqlState}).`;
-    case 'timed_out':
-      return `Migration ${failure.migration} exceeded the time limit of a file and was rolled back. Split it; files that were applied stay applied.`;
-    case 'database_unavailable':
-      return `The database could not be reached for ${longestWait / 60_000} minutes (${failure.reason}). Files that were applied stay applied; deploy again.`;
-  }
+  if (failure.kind === 'migration_failed') return failure.message;
+  const waited = `The database could not be reached for ${longestWait / 60_000} minutes`;
+  return `${waited} (${failure.reason}). Files that were applied stay applied; deploy again.`;
 }
 
 export class SecretUnreadable extends Error {

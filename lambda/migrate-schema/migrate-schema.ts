@@ -16,16 +16,13 @@ export interface Role {
   readonly password?: string;
 }
 
+/** The message says what to do. */
 export type MigrationFailed =
-  | { readonly kind: 'edited'; readonly migration: string }
-  | {
-      readonly kind: 'refused';
-      readonly migration: string;
-      readonly sqlState: string;
-      readonly message: string;
-    }
-  | { readonly kind: 'timed_out'; readonly migration: string }
+  | { readonly kind: 'migration_failed'; readonly message: string }
   | DatabaseUnavailable;
+
+const failed = (name: string, what: string) =>
+  fail({ kind: 'migration_failed', message: `Migration ${name} ${what}` } as const);
 
 /**
  * Creates the roles, then applies each pending file in a transaction of its own; a lock serializes concurrent migrations. Does
@@ -75,13 +72,16 @@ async function applyOnce(
       );
       if (!known.ok) return known;
       const [previous] = known.value;
+      if (previous?.checksum === checksum) return ok(false);
       if (previous)
-        return previous.checksum === checksum ? ok(false) : fail({ kind: 'edited', migration: name });
+        return failed(
+          name,
+          'was applied before and has been edited since. Restore the file and write a new one.',
+        );
       // The Data API takes one statement a call: a file becomes the body of one anonymous block.
       const block = { text: [`do $migration$\nbegin\n${text}\nend\n$migration$`], values: [] };
       const applied = await transaction.execute(block);
-      if (!applied.ok)
-        return hasTimedOut(applied.error) ? fail({ kind: 'timed_out', migration: name }) : applied;
+      if (!applied.ok) return hasTimedOut(applied.error) ? failed(name, tooSlow) : applied;
       const recorded = await transaction.execute(
         sql`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`,
       );
@@ -89,14 +89,16 @@ async function applyOnce(
     });
   } catch (error) {
     if (!(error instanceof StatementRefused)) throw error;
-    const { sqlState, message } = error;
-    return fail({ kind: 'refused', migration: name, sqlState, message });
+    return failed(name, `failed and was rolled back: ${error.message} (SQLSTATE ${error.sqlState}).`);
   }
 }
 
 /** Whether the client or PostgreSQL gave up waiting. A retry would time out again. */
 const hasTimedOut = ({ reason }: DatabaseUnavailable): boolean =>
   reason === 'timeout' || reason === 'sql_state_57014';
+
+const tooSlow =
+  'exceeded the time limit of a file and was rolled back. Split it; files that were applied stay applied.';
 
 /** An arbitrary lock id that nothing else in this database uses. */
 const lock = sql`select pg_advisory_xact_lock(4203501)::text`;

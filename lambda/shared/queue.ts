@@ -42,88 +42,68 @@ export const maxDelaySeconds = 900;
 export function createQueues(
   createClient = () => new SQSClient({}),
   timeout = (milliseconds: number) => AbortSignal.timeout(milliseconds),
-): (url: string) => Queue {
+) {
   let client: SQSClient | undefined;
   const sqs = () => {
     client ??= createClient();
     return client;
   };
-  return (url) => createQueue(url, sqs, timeout);
-}
 
-function createQueue(
-  url: string,
-  sqs: () => SQSClient,
-  timeout: (milliseconds: number) => AbortSignal,
-): Queue {
-  const request = async (work: () => Promise<void>): Promise<Result<null, QueueUnavailable>> => {
-    try {
-      await work();
-      return ok(null);
-    } catch (error) {
-      return fail({ kind: 'queue_unavailable', reason: error instanceof Error ? error.name : 'unknown' });
-    }
-  };
-
-  const sendAll = (messages: readonly QueueMessage[], abortSignal: AbortSignal) =>
-    request(async () => {
-      const sending = batches(messages.map(toEntry)).map(async (Entries) => {
-        const { Failed } = await sqs().send(new SendMessageBatchCommand({ QueueUrl: url, Entries }), {
-          abortSignal,
-        });
-        if (Failed?.length) throw Object.assign(new Error(), { name: Failed[0]?.Code ?? 'unknown' });
-      });
-      await Promise.all(sending);
-    });
-
-  return {
-    // After a refusal, sends each request again separately, so that one cannot fail the others; not after the time is over.
-    send: batchRequests(async (requests: readonly (readonly QueueMessage[])[]) => {
-      const signal = timeout(timeouts.queue);
-      const sent = await sendAll(requests.flat(), signal);
-      if (sent.ok || requests.length === 1 || signal.aborted) return requests.map(() => sent);
-      return Promise.all(requests.map((messages) => sendAll(messages, signal)));
-    }),
-    hide: (ReceiptHandle, seconds) =>
+  return (QueueUrl: string): Queue => {
+    const sendAll = (messages: readonly QueueMessage[], abortSignal: AbortSignal) =>
       request(async () => {
-        await sqs().send(
-          new ChangeMessageVisibilityCommand({
-            QueueUrl: url,
-            ReceiptHandle,
-            VisibilityTimeout: Math.ceil(seconds),
-          }),
-          { abortSignal: timeout(timeouts.queue) },
-        );
+        const sending = batches(messages).map(async (Entries) => {
+          const batch = new SendMessageBatchCommand({ QueueUrl, Entries });
+          const { Failed } = await sqs().send(batch, { abortSignal });
+          if (Failed?.length) throw Object.assign(new Error(), { name: Failed[0]?.Code ?? 'unknown' });
+        });
+        await Promise.all(sending);
+      });
+
+    return {
+      // After a refusal, sends each request again separately, so that one cannot fail the others; not after the time is over.
+      send: batchRequests(async (requests: readonly (readonly QueueMessage[])[]) => {
+        const signal = timeout(timeouts.queue);
+        const sent = await sendAll(requests.flat(), signal);
+        if (sent.ok || requests.length === 1 || signal.aborted) return requests.map(() => sent);
+        return Promise.all(requests.map((messages) => sendAll(messages, signal)));
       }),
+      hide: (ReceiptHandle, seconds) =>
+        request(async () => {
+          const change = { QueueUrl, ReceiptHandle, VisibilityTimeout: Math.ceil(seconds) };
+          const abortSignal = timeout(timeouts.queue);
+          await sqs().send(new ChangeMessageVisibilityCommand(change), { abortSignal });
+        }),
+    };
   };
 }
 
-function toEntry(
-  { body, group, delaySeconds, reason }: QueueMessage,
-  index: number,
-): SendMessageBatchRequestEntry {
-  return {
-    Id: String(index),
-    MessageBody: body,
-    MessageGroupId: group,
-    ...(delaySeconds && { DelaySeconds: Math.ceil(delaySeconds) }),
-    ...(reason && { MessageAttributes: { Reason: { DataType: 'String', StringValue: reason } } }),
-  };
+async function request(work: () => Promise<void>): Promise<Result<null, QueueUnavailable>> {
+  try {
+    await work();
+    return ok(null);
+  } catch (error) {
+    return fail({ kind: 'queue_unavailable', reason: error instanceof Error ? error.name : 'unknown' });
+  }
 }
 
-function batches(entries: readonly SendMessageBatchRequestEntry[]): SendMessageBatchRequestEntry[][] {
+function batches(messages: readonly QueueMessage[]): SendMessageBatchRequestEntry[][] {
   const result: SendMessageBatchRequestEntry[][] = [];
   let bytes = 0;
-  for (const entry of entries) {
-    const size = Buffer.byteLength(entry.MessageBody ?? '');
-    const current = result.at(-1);
-    if (!current || current.length === maxBatchCount || bytes + size > maxBatchBytes) {
-      result.push([entry]);
-      bytes = size;
-    } else {
-      current.push(entry);
-      bytes += size;
+  for (const [index, { body, group, delaySeconds, reason }] of messages.entries()) {
+    const size = Buffer.byteLength(body);
+    if (index === 0 || result.at(-1)?.length === maxBatchCount || bytes + size > maxBatchBytes) {
+      result.push([]);
+      bytes = 0;
     }
+    bytes += size;
+    result.at(-1)?.push({
+      Id: String(index),
+      MessageBody: body,
+      MessageGroupId: group,
+      ...(delaySeconds && { DelaySeconds: Math.ceil(delaySeconds) }),
+      ...(reason && { MessageAttributes: { Reason: { DataType: 'String', StringValue: reason } } }),
+    });
   }
   return result;
 }

@@ -30,6 +30,8 @@ const first = { name: '0001-first', text: 'create table first (id int primary ke
 const second = { name: '0002-second', text: 'create table second (id int); insert into second values (1);' };
 const broken = { name: '0002-broken', text: 'create table half (id int);\ninsert into nowhere values (1);' };
 const migrate = (...files: (typeof first)[]) => migrateSchema(region.owner, files, []);
+const failed = (pattern: string) =>
+  fail({ kind: 'migration_failed', message: expect.stringMatching(pattern) });
 const tables = async () => {
   const found = await region.query`
     select tablename::text from pg_tables where schemaname = 'public' order by 1`;
@@ -42,13 +44,14 @@ it('applies each new file once, nothing to a newer database, and no edited file'
   expect(await migrate(first)).toEqual(ok([]));
   expect(await tables()).toEqual(['first', 'schema_migrations', 'second']);
   const edited = { ...first, text: `${first.text} ` };
-  expect(await migrate(edited)).toEqual(fail({ kind: 'edited', migration: '0001-first' }));
+  expect(await migrate(edited)).toEqual(failed('Migration 0001-first was applied before'));
 });
 
 it('rolls back only the failing file, and reports its name and the reason', async () => {
-  const error = { kind: 'refused', migration: '0002-broken', sqlState: '42P01' };
-  const message = expect.stringContaining('nowhere');
-  expect(await migrate(first, broken)).toEqual(fail({ ...error, message }));
+  const refused = failed(
+    'Migration 0002-broken failed and was rolled back: .*nowhere.* \\(SQLSTATE 42P01\\)',
+  );
+  expect(await migrate(first, broken)).toEqual(refused);
   expect(await tables()).toEqual(['first', 'schema_migrations']);
   const mended = { ...broken, text: 'create table half (id int);' };
   expect(await migrate(first, mended)).toEqual(ok(['0002-broken']));
@@ -83,20 +86,19 @@ it('switches a role between tokens and passwords, with the timeouts of each', as
   expect(await switchTo({})).toEqual(withTokens);
 });
 
-const refused = { kind: 'refused', migration: '0002-b', sqlState: '42P01', message: 'no table' } as const;
-it.each<['Create' | 'Update', MigrationFailed, string]>([
-  ['Create', refused, 'Migration 0002-b failed and was rolled back: no table (SQLSTATE 42P01).'],
-  ['Update', { kind: 'edited', migration: '0002-b' }, 'Migration 0002-b was applied before'],
-  ['Update', { kind: 'timed_out', migration: '0002-b' }, 'Migration 0002-b exceeded the time limit'],
-])('on %s, the custom resource fails with %j; on Delete, it does nothing', async (type, failure, message) => {
-  const close = jest.fn(async () => undefined);
-  const connect = jest.fn(async () => ({ transaction: async () => fail(failure), close }));
-  const handler = createHandler({ log, connect: connect as never, readRoles: async () => [] });
-  expect(await handler({ RequestType: 'Delete' })).toEqual({ PhysicalResourceId: 'schema-migration' });
-  expect(connect).not.toHaveBeenCalled();
-  await expect(handler({ RequestType: type })).rejects.toThrow(message);
-  expect(close).toHaveBeenCalledTimes(1);
-});
+const refused: MigrationFailed = { kind: 'migration_failed', message: 'Migration 0002-b failed' };
+it.each(['Create', 'Update'] as const)(
+  'on %s, the custom resource fails with the message; on Delete, it does nothing',
+  async (type) => {
+    const close = jest.fn(async () => undefined);
+    const connect = jest.fn(async () => ({ transaction: async () => fail(refused), close }));
+    const handler = createHandler({ log, connect: connect as never, readRoles: async () => [] });
+    expect(await handler({ RequestType: 'Delete' })).toEqual({ PhysicalResourceId: 'schema-migration' });
+    expect(connect).not.toHaveBeenCalled();
+    await expect(handler({ RequestType: type })).rejects.toThrow(refused.message);
+    expect(close).toHaveBeenCalledTimes(1);
+  },
+);
 
 const rejects = (name: string) => () => Promise.reject(Object.assign(new Error('not yet'), { name }));
 const notReady = [...['DatabaseNotFoundException', 'SecretUnreadable'].map(rejects), async () => unavailable];
