@@ -15,6 +15,7 @@ import { eventually } from '../../support/eventually';
 
 const name = 'hooks.example.com';
 const publicAddress = '93.184.216.34';
+const [first, second, third] = [publicAddress, '93.184.216.35', '93.184.216.36'];
 let authority: TestAuthority;
 let certificate: { readonly key: string; readonly cert: string };
 const servers: Server[] = [];
@@ -116,19 +117,9 @@ const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult]
   ['slowly sends headers', say(head, trickles), answered()],
   ['sends 17 KiB of headers', say(headers(17)), answered()],
   ['sends 17 KiB of headers after another response', say(continues + headers(17)), answered()],
-  [
-    'sends a length beside an encoding',
-    untidy('content-length: 2', 'transfer-encoding: chunked'),
-    answered(),
-  ],
-  ['sends its length twice', untidy('content-length: 2', 'content-length: 2'), answered()],
   ['sends two lengths', untidy('content-length: 2', 'content-length: 3'), answered()],
-  ['sends a length that is no number', untidy('content-length: two'), answered()],
   ['ends its lines with a line feed alone', say('HTTP/1.1 200 OK\ncontent-length: 0\n\n'), answered()],
   ['sends a header without a colon', untidy('x'), answered()],
-  ['sends a header whose name has a space', untidy('x y: z'), answered()],
-  ['sends a control character in a header', untidy('x: \0'), answered()],
-  ['sends no line after its status but bytes', say(`${head}\0\xff`), answered()],
   ['sends a version that does not exist', say(lines('HTTP/2 200', 'content-length: 0')), answered()],
   ['sends two spaces before its status', say(lines('HTTP/1.1  200 OK')), answered()],
   [
@@ -154,7 +145,7 @@ describe.each(['new', 'reused'])('over a %s connection, a receiver that', (conne
     });
     const send = client();
     if (isReused) await send(port);
-    const result = await send(port, misbehaviour.startsWith('slowly') ? { limit: 300 } : {});
+    const result = await send(port, misbehaviour.startsWith('slowly') ? { limit: 100 } : {});
     // A reused connection lost before any byte of a response: the request is resent over a new one.
     const isSentAgain = isReused && misbehaviour === 'closes without a response';
     expect(result).toMatchObject(isSentAgain ? answered() : expected);
@@ -162,13 +153,6 @@ describe.each(['new', 'reused'])('over a %s connection, a receiver that', (conne
     await eventually(() => closed === 1, 20);
     expect(await send(await startTls(say(bodyOf(2))))).toEqual(answered());
   });
-});
-
-it('counts a status line before a reset', async () => {
-  const resets: Behaviour = (socket) => setTimeout(() => socket.resetAndDestroy(), 50);
-  const url = `http://127.0.0.1:${await startTcp(say(head, resets))}/`;
-  const { post } = createReceivers({ allowLocal: true });
-  expect(await post({ webhookId: 'wh-1', url, headers: {}, body: '{}' })).toEqual(answered());
 });
 
 it('reads Retry-After of an untidy head', async () => {
@@ -213,51 +197,42 @@ it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS, from TLS
 });
 
 it.each([
-  ['time to connect', startTcp, { connectTimeout: 300 }, {}, unanswered('connect_timeout')],
-  ['time in all', startTls, { timeout: 300 }, {}, unanswered('timeout')],
-  ['less, ended as slow, while it connects for the delivery queue', startTcp, {}, { limit: 300 }, slow],
-  ['less, ended as slow, while it waits for the delivery queue', startTls, {}, { limit: 300 }, slow],
+  ['time to connect', startTcp, { connectTimeout: 100 }, {}, unanswered('connect_timeout')],
+  ['time in all', startTls, { timeout: 100 }, {}, unanswered('timeout')],
+  ['less, ended as slow, while it connects for the delivery queue', startTcp, {}, { limit: 100 }, slow],
+  ['less, ended as slow, while it waits for the delivery queue', startTls, {}, { limit: 100 }, slow],
 ])('an attempt has limited %s', async (_, start, settings, change, expected) => {
   expect(await client(settings)(await start(() => undefined), change)).toEqual(expected);
 });
 
-it('without settings, an attempt has 5 s to connect, 15 s in all, 1 s for the body; a connection may be idle for 4 s', async () => {
+it('without settings, an attempt has 5 s to connect, 15 s in all, 1 s for the body, 1.5 s for an address; a connection may be idle for 4 s', async () => {
   const spies = [jest.spyOn(globalThis, 'setTimeout'), jest.spyOn(Socket.prototype, 'setTimeout')];
-  const port = await startTls(say(`${head}content-length: 9\r\n\r\na`));
-  expect(await client({})(port)).toEqual(answered());
+  const port = await startTls(say(bodyOf(2)));
+  expect(await client({ resolve: async () => [first, second] })(port)).toEqual(answered());
   const limits = spies.flatMap(({ mock }) => mock.calls.flat());
   // Receivers close idle ones after 5 s.
-  expect(limits).toEqual(expect.arrayContaining([5_000, 15_000, 1_000, 4_000]));
+  expect(limits).toEqual(expect.arrayContaining([5_000, 15_000, 1_000, 1_500, 4_000]));
   for (const spy of spies) spy.mockRestore();
 });
 
-it.each([
-  ['loses one of eight connections answers all requests in progress', 1, 8],
-  ['restarts answers all requests in progress', 8, 8],
-  ['restarted meanwhile gets the request over a new connection, not over another lost one', 8, 1],
-])('a receiver that %s', async (_, lost, count) => {
-  let [connections, requests] = [0, 0];
+it('a request is sent again over a new connection, not over another lost one', async () => {
+  let connections = 0;
   const waiting: Socket[] = [];
   const port = await startTls((socket) => {
     connections += 1;
-    const number = connections;
-    socket.on('data', () => {
-      requests += 1;
-      if (number > 8) socket.write(bodyOf(2));
-      else if (requests > 8 && number <= lost) socket.end();
-      else waiting.push(socket);
+    // After its first request, each of eight connections is lost with its second one.
+    socket.once('data', () => {
+      if (connections > 8) socket.write(bodyOf(2));
+      else waiting.push(socket.once('data', () => socket.end()));
     });
   });
   const send = client();
-  const sendAtOnce = async (requestsInProgress: number, expected: number) => {
-    const sent = Promise.all(Array.from({ length: requestsInProgress }, () => send(port)));
-    await eventually(() => requests === expected, 20);
-    for (const socket of waiting.splice(0)) socket.write(bodyOf(2));
-    expect(await sent).toEqual(Array(requestsInProgress).fill(answered()));
-  };
-  await sendAtOnce(8, 8);
-  // Those that stay wait for their response until the others were lost and sent again.
-  await sendAtOnce(count, 8 + count + Math.min(lost, count));
+  const sent = Promise.all(Array.from({ length: 8 }, () => send(port)));
+  await eventually(() => waiting.length === 8, 20);
+  for (const socket of waiting) socket.write(bodyOf(2));
+  expect(await sent).toEqual(Array(8).fill(answered()));
+  expect(await send(port)).toEqual(answered());
+  expect(connections).toBe(9);
 });
 
 /** A receiver that counts, and gives the same response to each request. */
@@ -291,9 +266,9 @@ it.each([
 
 it('an attempt uses an existing connection to one of several addresses, and a new one when the name moves', async () => {
   const { port, seen } = await startCounting();
-  const answers = [...Array(12).fill([publicAddress, '93.184.216.35']), ['93.184.216.36']];
+  const answers = [...Array(5).fill([first, second]), [third]];
   const send = client({ resolve: async () => answers.shift() });
-  for (const connections of [...Array(12).fill(1), 2]) {
+  for (const connections of [...Array(5).fill(1), 2]) {
     expect(await send(port)).toEqual(answered());
     expect(seen.connections).toBe(connections);
   }
@@ -303,6 +278,7 @@ it('an attempt uses an existing connection to one of several addresses, and a ne
 function several(addresses: readonly string[], refuses?: string) {
   const tried: string[] = [];
   const send = client({
+    silence: 200,
     resolve: async () => addresses,
     // Nothing listens on this port of the IPv6 loopback, or there is none.
     route: (address) => {
@@ -312,7 +288,6 @@ function several(addresses: readonly string[], refuses?: string) {
   });
   return { send, tried };
 }
-const [first, second, third] = [publicAddress, '93.184.216.35', '93.184.216.36'];
 
 it('after a response that is not 2xx, an attempt prefers another connection and another address, for a minute', async () => {
   let isBusy = true;
@@ -339,7 +314,7 @@ it('after a response that is not 2xx, an attempt prefers another connection and 
   now.mockRestore();
 });
 
-it('of several addresses, an attempt passes those that refuse at once, and one that is silent after 1.5 s', async () => {
+it('of several addresses, an attempt passes those that refuse at once, and one that is silent after a time', async () => {
   let connections = 0;
   let silent = 0;
   const port = await listen(
@@ -363,8 +338,7 @@ it('of several addresses, an attempt passes those that refuse at once, and one t
   const start = performance.now();
   expect(await send(port)).toEqual(answered());
   const duration = performance.now() - start;
-  expect(duration).toBeGreaterThanOrEqual(1_499);
-  expect(duration).toBeLessThan(3_000);
+  expect(duration).toBeGreaterThanOrEqual(199);
   await send(port);
   // The silent one comes last: its place is first of all, and not again.
   expect(tried.filter((address) => address === tried[0])).toHaveLength(1);
@@ -388,37 +362,29 @@ it.each([
 ])(
   'closes an idle connection on which arrives %s, even right before it would be used',
   async (_, unasked) => {
-    for (const [url, isLate] of [
-      [`https://${name}`, false],
-      [`https://${name}`, true],
-      ['http://127.0.0.1', false],
-    ] as const) {
+    for (const isLate of [false, true]) {
       const open: Socket[] = [];
       const closed = new Set<Socket>();
-      const port = await (url.startsWith('https') ? startTls : startTcp)((socket) => {
+      const port = await startTls((socket) => {
         open.push(socket);
         for (const event of ['end', 'close']) socket.on(event, () => closed.add(socket));
         // Each connection has its own status.
         socket.on('data', () => socket.write(bodyOf(2).replace('200', String(200 + open.length))));
       });
-      const { post } = createReceivers({
-        certificateAuthorities: [authority.cert],
-        allowLocal: true,
+      const send = client({
         idleTimeout: 20_000,
-        route: () => '127.0.0.1',
         resolve: async () => {
           // Sent, and not yet read, when the connection would be used.
           if (isLate) for (const socket of open) unasked(socket);
           return [publicAddress];
         },
       });
-      const send = () => post({ webhookId: 'wh-1', url: `${url}:${port}/`, headers: {}, body: '{}' });
-      expect(await send()).toEqual(answered(201));
+      expect(await send(port)).toEqual(answered(201));
       if (!isLate) {
         for (const socket of open) unasked(socket);
         await eventually(() => closed.size === 1, 20);
       }
-      expect(await send()).toEqual(answered(202));
+      expect(await send(port)).toEqual(answered(202));
     }
   },
 );
@@ -463,7 +429,7 @@ it('has limited time to connect again, too, after a lost connection', async () =
   });
   // Accepts another connection, and is silent.
   const port = await startTcp((socket) => connections++ === 0 && secure.emit('connection', socket));
-  const send = client({ connectTimeout: 500, timeout: 5_000 });
+  const send = client({ connectTimeout: 200, timeout: 5_000 });
   expect([await send(port), await send(port)]).toEqual([answered(), unanswered('connect_timeout')]);
 });
 
@@ -527,7 +493,7 @@ it.each([
   const servers = [`127.0.0.1:${server.address().port}`];
   const send = client({
     resolve: (asked, signal) => resolveByDns(asked, signal, servers),
-    ...(code === undefined && { connectTimeout: 300 }),
+    ...(code === undefined && { connectTimeout: 100 }),
   });
   expect(await send(await startTls(say(bodyOf(2))))).toEqual(expected);
   expect([...types]).toEqual([1]);
