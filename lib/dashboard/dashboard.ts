@@ -73,11 +73,10 @@ export class Dashboard extends Construct {
     });
     const integration = new LambdaIntegration(serveDashboard, { allowTestInvoke: false });
     acknowledge(restApi, 'page');
-    for (const [method, operationName] of [
-      ['GET', 'getDashboard'],
-      ['HEAD', 'headDashboard'],
-    ] as const)
+    for (const method of ['GET', 'HEAD']) {
+      const operationName = `${method.toLowerCase()}Dashboard`;
       acknowledge(restApi.root.addMethod(method, integration, { operationName }), 'publicMethod');
+    }
     addGatewayResponses(restApi, { ...securityHeaders, ...deprecationHeaders(deprecation) });
     api.webAcl.protect(this, restApi.deploymentStage);
     // A stage with an access log needs the role that the API creates.

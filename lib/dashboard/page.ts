@@ -13,21 +13,16 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** The dashboard as one document, the same for every environment, and its response headers. */
-interface DashboardPage {
-  readonly html: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-let built: DashboardPage | undefined;
+let built: ReturnType<typeof buildPage> | undefined;
 
 /** Built on first use, once in a process. @throws Error with esbuild's errors */
-export function dashboardPage(): DashboardPage {
+export function dashboardPage() {
   built ??= buildPage();
   return built;
 }
 
-export function buildPage(): DashboardPage {
+/** The dashboard as one document, the same for every environment, and its response headers. */
+export function buildPage() {
   const absWorkingDir = resolve(__dirname, '../../dashboard');
   const { outputFiles } = buildSync({
     absWorkingDir,

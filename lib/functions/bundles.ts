@@ -69,10 +69,7 @@ export class BundledCode extends Code {
     const bundles = built.get(databaseAccess) ?? build(databaseAccess);
     built.set(databaseAccess, bundles);
     const source = bundles.get(this.handlerName);
-    if (source === undefined) {
-      const names = [...bundles.keys()].join(', ');
-      throw new Error(`There is no lambda/${this.handlerName}/handler.ts. Handlers: ${names}.`);
-    }
+    if (source === undefined) throw new Error(`There is no lambda/${this.handlerName}/handler.ts.`);
     const folder = mkdtempSync(join(tmpdir(), `wallet-bundle-${process.pid}-`));
     try {
       writeFileSync(join(folder, 'index.js'), source);

@@ -5,6 +5,7 @@ import {
   Dashboard,
   GraphWidget,
   type IMetric,
+  type IWidget,
   MathExpression,
   PeriodOverride,
   SingleValueWidget,
@@ -58,32 +59,24 @@ export class Monitoring extends Construct {
     const ofDeliveries = (metricName: MetricName<'deliver-webhook'>, label: string = metricName) =>
       deliveryMetric(environment, metricName, { label });
     const age = (statistic: string) => deliveryMetric(environment, 'Age', { statistic, label: statistic });
-    this.cloudWatchDashboardUrl = addCloudWatchDashboard(
-      new Construct(this, 'Dashboard'),
-      alarms,
-      objectiveWidgets(environment),
-      [
-        {
-          title: 'Requests',
-          metrics: [
-            stage.metricCount({ ...sum, label: 'All' }),
-            stage.metricClientError({ ...sum, label: '4xx' }),
-            stage.metricServerError({ ...sum, label: '5xx' }),
-          ],
-        },
-        { title: 'Refusals by code', metrics: [logMetrics.refusals] },
-        { title: "API Gateway's own responses by type", metrics: [logMetrics.gatewayResponses] },
-        {
-          title: 'Webhook attempts by outcome',
-          metrics: [ofDeliveries('Delivered'), ofDeliveries('Failed')],
-        },
-        {
-          title: 'Deliveries given up, webhooks disabled by 410',
-          metrics: [ofDeliveries('GivenUp', 'Given up'), ofDeliveries('Disabled'), ofDeliveries('Paused')],
-        },
-        { title: 'Age of completed deliveries', unit: 'ms', metrics: [age('p50'), age('p99')] },
-      ],
-    );
+    this.cloudWatchDashboardUrl = addCloudWatchDashboard(new Construct(this, 'Dashboard'), alarms, [
+      ...objectiveWidgets(environment),
+      ...graphsOf(alarms),
+      graph('Requests', [
+        stage.metricCount({ ...sum, label: 'All' }),
+        stage.metricClientError({ ...sum, label: '4xx' }),
+        stage.metricServerError({ ...sum, label: '5xx' }),
+      ]),
+      graph('Refusals by code', [logMetrics.refusals]),
+      graph("API Gateway's own responses by type", [logMetrics.gatewayResponses]),
+      graph('Webhook attempts by outcome', [ofDeliveries('Delivered'), ofDeliveries('Failed')]),
+      graph('Deliveries given up, webhooks disabled by 410', [
+        ofDeliveries('GivenUp', 'Given up'),
+        ofDeliveries('Disabled'),
+        ofDeliveries('Paused'),
+      ]),
+      graph('Age of completed deliveries', [age('p50'), age('p99')], 'ms'),
+    ]);
   }
 }
 
@@ -116,25 +109,44 @@ function objectiveWidgets(environment: Watched['environment']): readonly SingleV
   });
 }
 
-interface Graph {
-  readonly title: string;
-  /** @default 'in 5 minutes' */
-  readonly unit?: string | undefined;
-  readonly metrics: readonly IMetric[];
-  /** Horizontal lines. @default - none */
-  readonly thresholds?: readonly number[];
+/** @param thresholds horizontal lines */
+const graph = (
+  title: string,
+  left: IMetric[],
+  label = 'in 5 minutes',
+  thresholds: readonly number[] = [],
+): GraphWidget =>
+  new GraphWidget({
+    title,
+    left,
+    leftAnnotations: thresholds.map((value) => ({ value })),
+    leftYAxis: { label, min: 0, showUnits: false },
+    width: 6,
+    height: 6,
+  });
+
+/** One for all alarms with the same anchor. */
+function graphsOf(alarms: readonly AlarmRow[]): readonly GraphWidget[] {
+  return [...new Set(alarms.map(runbookAnchorOf))].flatMap((title) => {
+    const rows = alarms.filter((row) => runbookAnchorOf(row) === title);
+    // The metric of an alarm with a condition may not exist.
+    const always = rows.filter(({ condition }) => condition === undefined);
+    const metrics = always.map(({ metric, name }) => metric.with({ label: name }));
+    const left = [...metrics, ...rows.flatMap(({ context = [] }) => context)];
+    const thresholds = new Set(always.map(({ threshold }) => threshold));
+    return left.length > 0 ? [graph(title, left, rows[0]?.unit, [...thresholds])] : [];
+  });
 }
 
 /**
- * The environment in CloudWatch's console: the state of its alarms, a graph for each section of the runbook that they name, and
- * `others`. Dashboards are global in an account: docs/decisions/residency-checks.md lists the permitted content.
+ * The environment in CloudWatch's console: the state of its alarms, and widgets. Dashboards are global in an account:
+ * docs/decisions/residency-checks.md lists the permitted content.
  * @returns its address
  */
 function addCloudWatchDashboard(
   scope: Construct,
   alarms: readonly AlarmRow[],
-  objectives: readonly SingleValueWidget[],
-  others: readonly Graph[],
+  widgets: readonly IWidget[],
 ): string {
   const { stackName, region } = Stack.of(scope);
   const dashboard = new Dashboard(scope, 'Dashboard', {
@@ -152,35 +164,6 @@ function addCloudWatchDashboard(
   // Units of the grid, 24 wide: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
   dashboard.addWidgets(new TextWidget({ markdown, width: 24, height: 2 }));
   dashboard.addWidgets(new AlarmStatusWidget({ title: 'Alarms', alarms: states, width: 24, height: 5 }));
-  dashboard.addWidgets(...objectives);
-  const widgets = [...graphsOf(alarms), ...others].map(
-    ({ title, unit = 'in 5 minutes', metrics, thresholds = [] }) =>
-      new GraphWidget({
-        title,
-        left: [...metrics],
-        leftAnnotations: thresholds.map((value) => ({ value })),
-        leftYAxis: { label: unit, min: 0, showUnits: false },
-        width: 6,
-        height: 6,
-      }),
-  );
   dashboard.addWidgets(...widgets);
   return `https://${region}.console.aws.amazon.com/cloudwatch/home?region=${region}#dashboards/dashboard/${stackName}`;
-}
-
-/** One for all alarms with the same anchor. */
-function graphsOf(alarms: readonly AlarmRow[]): readonly Graph[] {
-  const graphs = [...new Set(alarms.map(runbookAnchorOf))].map((title) => {
-    const rows = alarms.filter((row) => runbookAnchorOf(row) === title);
-    // The metric of an alarm with a condition may not exist.
-    const always = rows.filter(({ condition }) => condition === undefined);
-    const context = rows.flatMap(({ context = [] }) => context);
-    return {
-      title,
-      unit: rows[0]?.unit,
-      metrics: [...always.map(({ metric, name }) => metric.with({ label: name })), ...context],
-      thresholds: [...new Set(always.map(({ threshold }) => threshold))],
-    };
-  });
-  return graphs.filter(({ metrics }) => metrics.length > 0);
 }
