@@ -145,15 +145,6 @@ it('tabs follow the keyboard, and remember their choice, as the checklist does',
   expect(complaints).toEqual([]);
 });
 
-it.each(Object.entries(sizes))('nothing moves while it loads: %s', async (_, viewport) => {
-  for (const anchor of ['', '#verifier', '#retries']) {
-    const { page, complaints } = await open(facts, { viewport }, anchor);
-    await page.getByText('The signature is valid').waitFor();
-    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-    expect(complaints).toEqual([]);
-  }
-});
-
 it('a keyboard goes from the skip link through the page in the order in which it is read', async () => {
   const { page } = await open();
   await page.keyboard.press('Tab');

@@ -1,12 +1,8 @@
-import { posix } from 'node:path';
 import { deprecationHeaders } from '../../lib/api/gateway-responses';
 import type { DomainNames } from '../../lib/environment/schema';
 import { apiOf, textOf } from '../support/region-api';
 import { first, withEveryOption, withOtherOptions } from '../support/rows';
 import { type StackTemplate, stackOf } from '../support/stacks';
-
-// biome-ignore lint/suspicious/noExplicitAny: a template has no types
-type Json = any;
 
 const row = withEveryOption(first);
 const [plain, zoned, certified] = [stackOf(first), stackOf(row), stackOf(withOtherOptions)];
@@ -28,20 +24,8 @@ describe('the API', () => {
     ]);
     expect(settings.filter(({ MetricsEnabled }) => MetricsEnabled)).toHaveLength(1);
     for (const { LoggingLevel } of settings) expect(LoggingLevel).toBe('OFF');
-  });
-
-  it('may invoke each function only for its own route', () => {
-    const sources = plain
-      .all('AWS::Lambda::Permission')
-      .filter(({ Properties }) => Properties.Principal === 'apigateway.amazonaws.com')
-      .map(({ Properties }) => textOf(Properties.SourceArn).replace(/^.*\{AWS::AccountId\}:/, ''));
-    expect(sources.map((source) => source.replaceAll(/\{\w+\}/g, '{}')).sort()).toEqual([
-      '{}/authorizers/{}',
-      '{}/{}/DELETE/auth/user-groups/*',
-      '{}/{}/GET/',
-      '{}/{}/HEAD/',
-      '{}/{}/POST/webhook-origins/check/*',
-    ]);
+    // The console may invoke no function.
+    expect(plain.text).not.toContain('test-invoke-stage');
   });
 
   it.each([api, dashboard])('$logicalId logs no text of the caller', ({ all }) => {
@@ -134,57 +118,33 @@ it('the firewall protects every stage, and redacts credentials in samples and in
   expect(textOf(LogGroupName)).toMatch(/^aws-waf-logs-/);
 });
 
-const { Rules } = zoned.only('AWS::WAFv2::WebACL').Properties;
-const { Statement } = Rules.find(({ Name }: Json) => Name === 'CheckRequestsPerAddress');
-const transform: Readonly<Record<string, (path: string) => string>> = {
-  URL_DECODE: (path) => decodeURIComponent(path),
-  NORMALIZE_PATH: posix.normalize,
-};
-const isIn = (
-  { AndStatement, OrStatement, NotStatement, ...leaf }: Json,
-  path: string,
-  source: string,
-): boolean => {
-  if (AndStatement) return AndStatement.Statements.every((each: Json) => isIn(each, path, source));
-  if (OrStatement) return OrStatement.Statements.some((each: Json) => isIn(each, path, source));
-  if (NotStatement) return !isIn(NotStatement.Statement, path, source);
-  if (leaf.IPSetReferenceStatement) {
-    const [id] = leaf.IPSetReferenceStatement.Arn['Fn::GetAtt'];
-    return zoned.get(id).Properties.Addresses.map(textOf).includes(`${source}/32`);
-  }
-  const { SearchString, TextTransformations } = leaf.ByteMatchStatement;
-  const ordered = [...TextTransformations].sort((one, other) => one.Priority - other.Priority);
-  const seen = ordered.reduce((text: string, { Type }: Json) => transform[Type]?.(text) ?? '', path);
-  return seen.includes(SearchString);
-};
-
-it.each([
-  [true, '/api/webhook-origins/check/wh-probe-00000-0000000000000000'],
-  [true, '/webhook-origins/check/x'],
-  [true, '/api//webhook-origins/./check//x'],
-  [true, '/api/x/../webhook-origins/check/x'],
-  [true, '/api/webhook-origins/%2E/check/x'],
-  [true, '/api/webhook-origins/%63heck/x'],
-  [true, '/api/%77ebhook-origins%2Fcheck%2Fx'],
-  [true, '/api/webhook-origins/check/..%2F..%2Fx'],
-  [true, '/api/webhook-origins/check/%2E%2E%2Fx'],
-  [false, '/api/webhook-origins'],
-  [false, '/api/auth/user-groups/ug-00000-00000-00000000000000'],
-])(
-  'the firewall counts strangers at the own receiver, which knows all published addresses: %s for %s',
-  (expected, path) => {
-    const { ScopeDownStatement, ...limit } = Statement.RateBasedStatement;
-    expect(limit).toEqual({ Limit: 10, AggregateKeyType: 'IP', EvaluationWindowSec: 60 });
-    const published = ['WebhookOriginElasticIp', 'WebhookOriginReserveElasticIp'].map(
-      (id) => `{${id}.PublicIp}`,
-    );
-    const counted = ['198.51.100.1', ...published].map((source) => isIn(ScopeDownStatement, path, source));
-    expect(counted).toEqual([expected, false, false]);
-    const { Environment } = zoned.named('AWS::Lambda::Function', 'CheckDelivery').Properties;
-    const [separator, addresses] = Environment.Variables.PUBLISHED_ADDRESSES['Fn::Join'];
-    expect([separator, ...addresses.map(textOf)]).toEqual([',', ...published]);
-  },
-);
+it('the firewall counts strangers at the own receiver, however its path is written, which knows all published addresses', () => {
+  const { Rules } = zoned.only('AWS::WAFv2::WebACL').Properties;
+  const { Properties, logicalId } = zoned.only('AWS::WAFv2::IPSet');
+  // `/%63heck` is decoded in time; `/check/..%2F` would be gone once it is normalized.
+  const isForCheck = (...types: readonly string[]) => ({
+    ByteMatchStatement: {
+      FieldToMatch: { UriPath: {} },
+      PositionalConstraint: 'CONTAINS',
+      SearchString: '/webhook-origins/check/',
+      TextTransformations: types.map((Type, Priority) => ({ Type, Priority })),
+    },
+  });
+  const eitherWay = [isForCheck('URL_DECODE', 'NORMALIZE_PATH'), isForCheck('NORMALIZE_PATH', 'URL_DECODE')];
+  const isPublished = { IPSetReferenceStatement: { Arn: { 'Fn::GetAtt': [logicalId, 'Arn'] } } };
+  expect(Rules[1].Statement.RateBasedStatement.ScopeDownStatement).toEqual({
+    AndStatement: {
+      Statements: [{ OrStatement: { Statements: eitherWay } }, { NotStatement: { Statement: isPublished } }],
+    },
+  });
+  const published = ['{WebhookOriginElasticIp.PublicIp}', '{WebhookOriginReserveElasticIp.PublicIp}'];
+  expect(Properties.Addresses.map(textOf)).toEqual(
+    expect.arrayContaining(published.map((address) => `${address}/32`)),
+  );
+  const { Environment } = zoned.named('AWS::Lambda::Function', 'CheckDelivery').Properties;
+  const [separator, addresses] = Environment.Variables.PUBLISHED_ADDRESSES['Fn::Join'];
+  expect([separator, ...addresses.map(textOf)]).toEqual([',', ...published]);
+});
 
 describe.each<[string, StackTemplate, DomainNames]>([
   ['a hosted zone', zoned, row.domainNames],
@@ -266,22 +226,19 @@ it("the dashboard's facts fit into a function's environment variables", () => {
 });
 
 it('the signing keys reach the functions that verify, each for its own purpose', () => {
-  const variablesOf = (prefix: string) =>
-    plain.named('AWS::Lambda::Function', prefix).Properties.Environment.Variables;
-  const sets = plain
+  const found = plain
     .all('Custom::SigningKeySet')
-    .map(({ logicalId, Properties }) => [
-      textOf(Properties.Keys[0].Arn),
-      { 'Fn::GetAtt': [logicalId, 'Jwks'] },
-    ]);
-  expect(sets).toEqual([
+    .map(({ logicalId, Properties }) => [textOf(Properties.Keys[0].Arn), `{${logicalId}.Jwks}`]);
+  const variable = (prefix: string, name: string) =>
+    textOf(plain.named('AWS::Lambda::Function', prefix).Properties.Environment.Variables[name]);
+  expect(found).toEqual([
     [
       expect.stringMatching(/^\{AccessTokenSigningKey\w+\.Arn\}$/),
-      variablesOf('AuthorizeRequest').TOKEN_KEYS,
+      variable('AuthorizeRequest', 'TOKEN_KEYS'),
     ],
     [
       expect.stringMatching(/^\{UserActionSigningKey\w+\.Arn\}$/),
-      variablesOf('DeleteUserGroup').USER_ACTION_KEYS,
+      variable('DeleteUserGroup', 'USER_ACTION_KEYS'),
     ],
   ]);
 });
