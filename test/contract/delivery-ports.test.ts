@@ -235,18 +235,8 @@ describe.each(Object.entries(implementations))('on %s', (_, open) => {
 });
 
 it('of two copies in one statement, one that was delivered is written', async () => {
-  const organizationId = await addOrganization(region.owner);
-  const webhookId = await addWebhook(region.owner, organizationId);
-  const attempt = {
-    ...{
-      webhookId,
-      deliveryId: `msg_${webhookId}`,
-      eventId: 'ev-1',
-      attemptedAt: Date.now(),
-      durationMs: 10,
-    },
-    ...{ series: '', number: 1, attempt: 1 },
-  };
+  const ids = { webhookId: newId('wh'), deliveryId: 'msg_copies', eventId: 'ev-1', series: '' };
+  const attempt = { ...ids, attemptedAt: Date.now(), durationMs: 10, number: 1, attempt: 1 };
   const copies: readonly AttemptRow[] = [
     { ...attempt, copy: 'a', outcome: 'given_up', reason: 'timeout' },
     { ...attempt, copy: 'b', outcome: 'delivered', reason: 'ok' },
@@ -255,8 +245,7 @@ it('of two copies in one statement, one that was delivered is written', async ()
   const webhooks = createWebhooks(region.as('deliver_webhook'));
   const written = [false, true, false].map((isWritten) => ({ isWritten }));
   expect(await Promise.all(copies.map(webhooks.record))).toEqual(written.map(ok));
-  const simulated = new SimulatedDatabase(Date.now);
-  expect(simulated.record(copies)).toEqual(written);
+  expect(new SimulatedDatabase(Date.now).record(copies)).toEqual(written);
 });
 
 it("the probe's webhook is never paused, and while it gets no response, no trial doubles a pause", async () => {

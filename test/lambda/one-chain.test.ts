@@ -22,14 +22,11 @@ it('the same seed gives the same history', async () => {
   expect(first.faults.length).toBeGreaterThan(0);
 });
 
-it.each([1, 40, 150, 250])(
-  'a lost response at send %d of a schedule costs at most one request more',
-  async (send) => {
-    const { requests, violations, faults } = await run(`response lost to retries ${subject} #${send}`);
-    expect([violations, faults.length]).toEqual([[], 1]);
-    expect([attempts, attempts + 1]).toContain(requests);
-  },
-);
+it.each([1, 150])('a lost response at send %d of a schedule costs at most one request more', async (send) => {
+  const { requests, violations, faults } = await run(`response lost to retries ${subject} #${send}`);
+  expect([violations, faults.length]).toEqual([[], 1]);
+  expect([attempts, attempts + 1]).toContain(requests);
+});
 
 it('ten kills after the sends cost at most ten requests more', async () => {
   const kills = Array.from(
@@ -43,11 +40,11 @@ it('ten kills after the sends cost at most ten requests more', async () => {
 });
 
 it('a webhook that hangs takes at most one invocation of twenty on average, and delays no other', async () => {
-  const tenMinutes = { days: 1 / 144, eventsPerDay: 86_400 };
-  const options: WorldOptions = { ...alone, ...tenMinutes, organizations: 2, receivers: ['hangs', 'fast'] };
+  const fiveMinutes = { days: 1 / 288, eventsPerDay: 86_400 };
+  const options: WorldOptions = { ...alone, ...fiveMinutes, organizations: 2, receivers: ['hangs', 'fast'] };
   const { busySeconds, firstAttempts } = await runWorld(options, { isCut: true });
-  expect(busySeconds.retries).toBeLessThan(600);
-  expect(firstAttempts.length).toBeGreaterThan(590);
+  expect(busySeconds.retries).toBeLessThan(300);
+  expect(firstAttempts.length).toBeGreaterThan(290);
   expect(firstAttempts.at(-1)).toBeLessThan(100);
 });
 

@@ -71,7 +71,7 @@ it.each<[reason: string, of: string, Reply]>([
   ['connection_lost', 'the call', (_, { socket }) => socket.destroy()],
 ])('reports %s of %s as unavailable, without a retry', async (reason, _, reply) => {
   replies = [reply];
-  expect(await ask({ callTimeout: 500 })).toEqual(unavailable(reason));
+  expect(await ask({ callTimeout: 200 })).toEqual(unavailable(reason));
   expect(calls).toBe(1);
 });
 

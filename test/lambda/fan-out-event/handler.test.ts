@@ -2,14 +2,13 @@ import { deliveryId, parseDelivery } from '../../../domain/delivery';
 import { disabledEvent } from '../../../domain/event';
 import { newId } from '../../../domain/ids';
 import { probe } from '../../../domain/probe';
-import { fail } from '../../../domain/result';
 import type { Database } from '../../../lambda/database/database';
 import type { Subscriptions } from '../../../lambda/fan-out-event/fan-out-event';
 import { createHandler, type Dependencies } from '../../../lambda/fan-out-event/handler';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
 import type { TestQueue } from '../../support/sqs';
 import { addOrganization, addWebhook, disableWebhook, eventText } from '../../support/webhooks';
-import { hidden, missing, usePipeline } from '../pipeline';
+import { missing, usePipeline } from '../pipeline';
 
 const world = usePipeline();
 let database: Database;
@@ -125,20 +124,6 @@ it('refuses events of our kinds, and drops a webhook.disabled that the database 
   const dropped = world.log.lines.filter(({ logCode }) => logCode === 'EVENT_UNCONFIRMED');
   const line = { message: 'Event dropped', messageId: expect.any(String), kind: 'webhook.disabled' };
   expect(dropped).toMatchObject([...unconfirmed, ...altered].map(() => line));
-});
-
-it('hides events for some seconds while the database or a delivery queue is unavailable', async () => {
-  await world.addWebhook();
-  const findSubscribers = async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
-  const withoutDatabase = { subscriptions: { ...subscriptions, findSubscribers } };
-  const withoutQueue = { queues: { ...world.queues(), delivery: world.queue(missing) } };
-  for (const ports of [withoutDatabase, withoutQueue]) {
-    await sendEvent('ev-1');
-    expect(await fanOut(ports)).toEqual({ received: 1, failed: 1 });
-  }
-  expect([await world.events.count(), await world.deadLetters.count()]).toEqual([hidden(2), hidden(0)]);
-  expect(world.events.visibilityTimeouts()).toEqual([5, 5]);
-  expect(world.log.lines).toMatchObject([{ logCode: 'EVENT_WAITS' }, { logCode: 'EVENT_WAITS' }]);
 });
 
 it('redelivers a stored event unchanged to one webhook, even if that was disabled before', async () => {
