@@ -5,18 +5,16 @@ import {
   LambdaIntegration,
   type MethodDeploymentOptions,
   RequestAuthorizer,
-  type RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { Construct } from 'constructs';
+import type { Construct } from 'constructs';
 import { apiName, apiStage, type Operation, routes } from '../../domain/routes';
 import { decisionSeconds } from '../../lambda/authorize-request/variables';
 import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment/schema';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import { addGatewayResponses, deprecationHeaders } from './gateway-responses';
-import { limitsOf, regionalRestApi } from './regional-rest-api';
+import { limitsOf, RegionalRestApi } from './regional-rest-api';
 import { type RouteFunctions, routeTable } from './routes';
 import { WebAcl } from './web-acl';
 import { webhookOrigins } from './webhook-origins';
@@ -35,19 +33,13 @@ const operations = Object.keys(routes) as Operation[];
  * The API of one environment, as `openapi.yaml` describes it: routes, authorizer, the gateway's own responses, firewall,
  * throttling and access log.
  */
-export class Api extends Construct {
-  /** The base address, without a slash at the end. */
-  readonly url: string;
-  readonly restApi: RestApi;
-  /** The access log: a line of JSON for each request. @default - none in a disposable environment */
-  readonly accessLog: LogGroup | undefined;
+export class Api extends RegionalRestApi {
   /** Also for other stages of the environment. */
   readonly webAcl: WebAcl;
 
   constructor(scope: Construct, id: string, props: ApiProps) {
-    super(scope, id);
     const { environment } = props;
-    const { restApi, accessLog, url } = regionalRestApi(this, {
+    super(scope, id, {
       environment,
       name: apiName(environment.name),
       domainName: environment.domainNames?.api,
@@ -55,17 +47,14 @@ export class Api extends Construct {
       makesLogRole: true,
       methods: ownSettings(environment),
     });
-    this.restApi = restApi;
-    this.accessLog = accessLog;
-    this.url = url;
-    const logRole = restApi.node.tryFindChild('CloudWatchRole');
+    const logRole = this.restApi.node.tryFindChild('CloudWatchRole');
     if (logRole) acknowledge(logRole, 'logRole');
-    acknowledge(restApi, 'api');
-    addGatewayResponses(restApi, deprecationHeaders(environment.deprecation));
+    acknowledge(this.restApi, 'api');
+    addGatewayResponses(this.restApi, deprecationHeaders(environment.deprecation));
     this.addRoutes(props);
     this.webAcl = new WebAcl(this, 'WebAcl', {
       environment,
-      stage: restApi.deploymentStage,
+      stage: this.restApi.deploymentStage,
       publishedAddresses: props.webhookOrigin.published,
     });
   }

@@ -16,10 +16,7 @@ export interface CustomDomainNamesProps {
   readonly apis: Readonly<Record<'api' | 'dashboard', RestApi>>;
 }
 
-/**
- * Custom domain names for the API and the dashboard, in the region: certificate, endpoints, and DNS
- * records if the row has a hosted zone. Disables the default endpoints of the APIs (`regionalRestApi`).
- */
+/** Custom domain names for the API and the dashboard, in the region, with DNS records if the row has a hosted zone. */
 export class CustomDomainNames extends Construct {
   /** The target of each name's CNAME record or alias. */
   readonly targets: Readonly<Record<'api' | 'dashboard', string>>;
@@ -51,10 +48,8 @@ export class CustomDomainNames extends Construct {
 }
 
 /** The row's certificate, or a new one for both names, which its hosted zone validates. Also prepared in a standby. */
-export function createCertificate(
-  scope: Construct,
-  { api, dashboard, hostedZone, certificateArn }: DomainNames,
-) {
+export function createCertificate(scope: Construct, domainNames: DomainNames) {
+  const { api, dashboard, hostedZone, certificateArn } = domainNames;
   const zone =
     hostedZone &&
     HostedZone.fromHostedZoneAttributes(scope, 'Zone', {

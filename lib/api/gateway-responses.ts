@@ -2,26 +2,22 @@ import { type GatewayResponse, ResponseType, type RestApi } from 'aws-cdk-lib/aw
 import type { Deprecation } from '../environment/schema';
 
 /**
- * The gateway's request id. Not `$context.requestId`: "Clients can override this request ID. We
- * recommend using $context.extendedRequestId for a unique request ID that API Gateway generates"
- * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html). A value
- * from a caller could also break out of the JSON string: API Gateway does not escape template variables.
+ * Not `$context.requestId`, which clients can override and break out of the JSON string with: template variables are not escaped.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
  */
 const REQUEST_ID = '$context.extendedRequestId';
 
 type Problem = readonly [status: number, code: string, title: string, detail: string];
 
 /**
- * The responses that API Gateway returns without a handler, by type; other types get `DEFAULT_4XX` or `DEFAULT_5XX`
- * (https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html).
- *
- * No operation uses AWS signatures, so an error about an AWS signature means that no route matched: API Gateway parses
- * a bearer token on an unknown path as an invalid AWS signature. Hence the text of `DEFAULT_4XX`.
+ * The responses that API Gateway returns without a handler, by type; other types get `DEFAULT_4XX` or `DEFAULT_5XX`.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
 const problems: Readonly<Record<string, Problem>> = {
   // The authorizer puts code and detail into the context of each denial, from its own fixed texts.
   ACCESS_DENIED: [401, '$context.authorizer.code', 'Access token refused', '$context.authorizer.detail'],
   BAD_REQUEST_PARAMETERS: [400, 'bad_request', 'Bad request', 'The request is malformed.'],
+  // On an unknown path, API Gateway takes a bearer token for an invalid AWS signature, which no operation uses.
   DEFAULT_4XX: [404, 'route_not_found', 'Route not found', 'No operation has this method and path.'],
   DEFAULT_5XX: [
     500,
@@ -85,8 +81,7 @@ export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<s
         ...headersOfStatus[problem[0]],
         ...headers,
       }),
-      // The gateway's default templates have only this key, so it applies to any Accept header; application/problem+json
-      // would apply only if requested. Content-Type is set above.
+      // Applies to any Accept header, as the key of the gateway's default templates; application/problem+json would not.
       templates: { 'application/json': problemTemplate(problem) },
     });
     // In sequence: API Gateway rejects parallel changes to an API with ConflictException.
@@ -106,10 +101,7 @@ function problemTemplate([status, code, title, detail]: Problem): string {
   return JSON.stringify({ type, title, status, detail, code, requestId: REQUEST_ID });
 }
 
-/**
- * Headers of every response in a deprecated environment: `Deprecation` (RFC 9745, a structured date) and,
- * once the day is decided, `Sunset` (RFC 8594, an HTTP date). Otherwise empty.
- */
+/** Of a deprecated environment: `Deprecation` (RFC 9745) and, once the day is decided, `Sunset` (RFC 8594). Otherwise empty. */
 export function deprecationHeaders(deprecation: Deprecation | undefined): Readonly<Record<string, string>> {
   if (!deprecation) return {};
   const { since, sunset } = deprecation;

@@ -27,10 +27,7 @@ export class SigningKeys extends Construct {
       timeout: Duration.seconds(30),
       logRetention: environment.logRetentionDays,
     });
-    const { serviceToken } = new DeploymentProvider(this, 'Provider', {
-      handler: exporter,
-      logRetention: environment.logRetentionDays,
-    });
+    const { serviceToken } = new DeploymentProvider(this, 'Provider', exporter);
     const keySet = (purpose: 'accessToken' | 'userAction', id: string): SigningKeySet => {
       const keys = sharedKeysOf(environment)
         .filter((key) => key.purpose === purpose)

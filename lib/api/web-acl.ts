@@ -19,9 +19,8 @@ export const webAclMetricName = ({ name }: Environment): string => `wallet-${nam
 const SECRET_HEADERS = ['authorization', 'x-svc-useraction'];
 
 /**
- * The AWS managed rule groups, in the order of evaluation, after the rate rules. Rules that would block legitimate callers, or
- * respond contrary to the API's contract, only count. The groups follow AWS's default version, so
- * that new signatures apply without a deployment.
+ * The AWS managed rule groups, in the order of evaluation, after the rate rules, each with the rules that only count: they would block
+ * legitimate callers. The groups follow AWS's default version, so that new signatures apply without a deployment.
  * https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-list.html
  */
 const MANAGED_RULE_GROUPS: Readonly<Record<string, readonly string[]>> = {
@@ -35,11 +34,7 @@ const MANAGED_RULE_GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/**
- * The regional firewall before a stage. Blocked requests get the gateway response `WAF_FILTERED`: a rule's
- * custom response would override it, and could not contain the request id
- * (https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html).
- */
+/** The regional firewall before a stage. Blocked requests get `WAF_FILTERED`: a rule's own response could not contain the request id. */
 export class WebAcl extends Construct {
   private readonly arn: string;
 
@@ -72,15 +67,7 @@ export class WebAcl extends Construct {
     });
     this.arn = webAcl.attrArn;
     this.protect(this, stage);
-    this.logBlockedRequests(webAcl, environment);
-  }
 
-  /** Protects another stage; `scope` becomes the parent of the association. */
-  protect(scope: Construct, stage: Stage): void {
-    new CfnWebACLAssociation(scope, 'Association', { webAclArn: this.arn, resourceArn: stage.stageArn });
-  }
-
-  private logBlockedRequests(webAcl: CfnWebACL, environment: Environment): void {
     const stack = Stack.of(this);
     // The stack's own id is part of the name, so that a retained log group does not block a new stack.
     const stackGuid = Fn.select(2, Fn.split('/', stack.stackId));
@@ -102,6 +89,11 @@ export class WebAcl extends Construct {
         Filters: [{ Behavior: 'KEEP', Requirement: 'MEETS_ANY', Conditions: logged }],
       },
     });
+  }
+
+  /** Protects another stage; `scope` becomes the parent of the association. */
+  protect(scope: Construct, stage: Stage): void {
+    new CfnWebACLAssociation(scope, 'Association', { webAclArn: this.arn, resourceArn: stage.stageArn });
   }
 }
 

@@ -6,10 +6,8 @@ import type { WebhookOrigin } from '../network/webhook-origin';
 import { deprecationHeaders, staticValues } from './gateway-responses';
 
 /**
- * The response to `GET` and `HEAD /webhook-origins`: the addresses that receivers put on their allow-lists, the headers that they
- * verify, and whether the environment is deprecated. The gateway responds itself: no token, no function, no database.
- * `addresses` does not change while the reserve is in use; a promotion of the standby swaps both: a receiver that allows both
- * does not have to act.
+ * The gateway's own response to `GET` and `HEAD /webhook-origins`: no token, no function, no database. `addresses` does not change while
+ * the reserve is in use; a promotion of the standby swaps both: a receiver that allows both does not have to act.
  */
 export function webhookOrigins({ name, region, deprecation }: Environment, origin: WebhookOrigin) {
   const { address, reserves } = origin;

@@ -1,12 +1,12 @@
 import { Duration } from 'aws-cdk-lib';
-import { LambdaIntegration, type RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { Construct } from 'constructs';
+import { LambdaIntegration } from 'aws-cdk-lib/aws-apigateway';
+import type { Construct } from 'constructs';
 import type { DashboardFacts, OtherDashboard } from '../../domain/dashboard';
 import { signatureHeaders } from '../../domain/signature';
 import { pageFile, variables } from '../../lambda/serve-dashboard/variables';
 import type { Api } from '../api/api';
 import { addGatewayResponses, deprecationHeaders } from '../api/gateway-responses';
-import { regionalRestApi } from '../api/regional-rest-api';
+import { RegionalRestApi } from '../api/regional-rest-api';
 import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment/schema';
 import { HandlerFunction } from '../functions/handler-function';
@@ -22,25 +22,18 @@ export interface DashboardProps {
 }
 
 /** The dashboard of one environment, at a separate address, served from the region. */
-export class Dashboard extends Construct {
-  /** Has no slash at the end. */
-  readonly url: string;
-  readonly restApi: RestApi;
-
+export class Dashboard extends RegionalRestApi {
   constructor(scope: Construct, id: string, { environment, others, api, webhookOrigin }: DashboardProps) {
-    super(scope, id);
     const { name, title, deprecation } = environment;
-    const { restApi, url } = regionalRestApi(this, {
+    super(scope, id, {
       environment,
       name: `wallet-${name}-dashboard`,
       domainName: environment.domainNames?.dashboard,
       stageName: 'dashboard',
-      makesLogRole: false,
       // Only the page is larger.
       compressFrom: 4096,
     });
-    this.restApi = restApi;
-    this.url = url;
+    const { restApi } = this;
     const facts: Omit<DashboardFacts, 'others'> = {
       environment: name,
       title,

@@ -73,10 +73,7 @@ function snippets(): string {
 /** https://www.w3.org/TR/CSP3/#grammardef-hash-source */
 const hashSource = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/**
- * The page loads only its own script and style, sends nothing, and cannot be framed. People paste secrets into it, so
- * caching is disabled, including the back/forward cache.
- */
+/** Only its own script and style, nothing sent, no frame. People paste secrets: no cache, the back/forward cache included. */
 function pageHeaders(script: string, style: string): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",

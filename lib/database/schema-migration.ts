@@ -45,10 +45,7 @@ export class SchemaMigration extends Construct {
       network: database.network && this.reachSecret(database.masterSecret, database.network),
     });
     database.grantOwnership(handler);
-    const { serviceToken } = new DeploymentProvider(this, 'Provider', {
-      handler,
-      logRetention: environment.logRetentionDays,
-    });
+    const { serviceToken } = new DeploymentProvider(this, 'Provider', handler);
     const migration = new CustomResource(this, 'Resource', {
       resourceType: 'Custom::SchemaMigration',
       serviceToken,

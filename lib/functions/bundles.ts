@@ -32,10 +32,7 @@ export const bundling = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
-/**
- * Bundles for one kind of database access: `./connect` is `connect.data-api.ts` or `connect.direct.ts`. esbuild neither
- * tree-shakes nor merges dynamic imports, as in `connect.ts`.
- */
+/** For one kind of database access: `./connect` is `connect.data-api.ts` or `connect.direct.ts`, not `connect.ts`, which imports both. */
 export const bundlingFor = (access: DatabaseAccess) => ({
   ...bundling,
   resolveExtensions: [`.${access}.ts`, '.tsx', '.ts', '.jsx', '.js', '.css', '.json'],

@@ -37,10 +37,11 @@ export interface HandlerFunctionProps<Name extends string = string> extends Bund
 /** A Lambda function from `lambda/<handlerName>/handler.ts`. Its role may only write to its own log. */
 export class HandlerFunction<Name extends string = string> extends LambdaFunction {
   readonly handlerName: string;
+  readonly logRetention: RetentionDays;
 
   constructor(scope: Construct, id: string, props: HandlerFunctionProps<Name>) {
-    const { handlerName, description, timeout, environment, memorySize = 512, network } = props;
-    const { logGroup, role } = logAndRole(scope, id, props.logRetention, `${handlerName}: ${description}`);
+    const { handlerName, description, timeout, environment, memorySize = 512, network, logRetention } = props;
+    const { logGroup, role } = logAndRole(scope, id, logRetention, `${handlerName}: ${description}`);
     if (network) grantNetworkInterfaces(role);
     super(scope, id, {
       code: new BundledCode(handlerName, props),
@@ -57,6 +58,7 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
       ...network,
     });
     this.handlerName = handlerName;
+    this.logRetention = logRetention;
     if (network && !props.isScheduled) keepActive(this);
   }
 

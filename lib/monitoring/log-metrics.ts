@@ -66,14 +66,11 @@ export class LogMetrics extends Construct {
       dimensions: { type: '$.errorType' },
     });
     this.gatewayResponses = search('GatewayResponses', 'type');
-    this.throttled = count('Throttled', accessLog, '$.status = "429"', { metricName: 'Throttled' }).metric(
-      sum,
-    );
+    const throttled = count('Throttled', accessLog, '$.status = "429"', { metricName: 'Throttled' });
+    this.throttled = throttled.metric(sum);
     const invalid = { metricName: 'InvalidMessages' };
-    const consumers = {
-      EVENT_REFUSED: webhooks.fanOutEvent,
-      WEBHOOK_DELIVERY_REFUSED: webhooks.deliverWebhook,
-    };
+    const { fanOutEvent, deliverWebhook } = webhooks;
+    const consumers = { EVENT_REFUSED: fanOutEvent, WEBHOOK_DELIVERY_REFUSED: deliverWebhook };
     for (const [logCode, { logGroup }] of Object.entries(consumers))
       count(logCode, logGroup, `$.logCode = "${logCode}"`, invalid);
     this.invalidMessages = new Metric({ namespace: metricNamespace, ...invalid, ...sum });

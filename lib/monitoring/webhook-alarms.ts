@@ -32,8 +32,7 @@ export function proofAlarms({ environment, probe }: Watched): readonly AlarmRow[
       description:
         "For 15 minutes no webhook passed the environment's own check of signature, time and address.",
       metric: new MathExpression({
-        // Zero if probes were sent and none was verified (undocumented, as above): CloudWatch looks for missing data in more than
-        // three periods.
+        // Zero if probes were sent and none was verified (see metrics.ts). Before data is missing, more than three periods pass:
         // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
         expression: '0 * sent + verified',
         usingMetrics: {
@@ -81,7 +80,7 @@ export function webhookAlarms(
       description:
         'No webhook was delivered for 30 minutes, while at least 20 attempts failed in each 15 minutes.',
       metric: new MathExpression({
-        // `0 * failed` makes the sum zero if only attempts that failed were counted (undocumented, as above).
+        // `0 * failed` makes the sum zero if only attempts that failed were counted (see metrics.ts).
         expression: 'IF(failed >= 20 AND 0 * failed + delivered < 1, 1, 0)',
         usingMetrics: {
           failed: deliveryMetric(environment, 'Failed'),

@@ -25,7 +25,7 @@ export class Probe extends Construct {
   constructor(scope: Construct, id: string, { environment, schema, webhooks, apiUrl }: ProbeProps) {
     super(scope, id);
     const { queue } = webhooks.events;
-    const handler = new DatabaseFunction(this, 'ProbeWebhooks', {
+    this.handler = new DatabaseFunction(this, 'ProbeWebhooks', {
       handlerName: 'probe-webhooks',
       role: 'probe_webhooks',
       schema,
@@ -37,13 +37,12 @@ export class Probe extends Construct {
       logRetention: environment.logRetentionDays,
       network: schema.database.network && webhooks.egress,
     });
-    handler.allow(['sqs:SendMessage'], queue.queueArn);
-    this.handler = handler;
+    this.handler.allow(['sqs:SendMessage'], queue.queueArn);
     new Rule(this, 'Schedule', {
       description: 'Every five minutes: a webhook to the environment itself',
       schedule: Schedule.rate(probeInterval),
       // The next one is due soon.
-      targets: [new LambdaFunction(handler, { retryAttempts: 0, maxEventAge: probeInterval })],
+      targets: [new LambdaFunction(this.handler, { retryAttempts: 0, maxEventAge: probeInterval })],
     });
   }
 }

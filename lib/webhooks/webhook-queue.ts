@@ -40,9 +40,8 @@ export class WebhookQueue extends Construct {
 }
 
 /**
- * SQS's maximum. The function moves unreadable messages to the dead-letter queue at once, and a retry is a new
- * message. So receives count only our own faults, with a wait of up to 15 minutes each: this bridges ten days, which is more
- * often needed than to be rid of a message that kills its function: that reaches the dead-letter queue after one to two days.
+ * SQS's maximum: receives count only our own faults, since the function itself moves unreadable messages, and a retry is a new message.
+ * With a wait of up to 15 minutes each this bridges ten days; a message that kills its function is out after one to two.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue.html
  */
 const maxReceiveCount = 1_000;
