@@ -7,13 +7,10 @@ import { bindDependencies } from '../shared/bind-dependencies';
 import { createLog, logCodes } from '../shared/log';
 import { readVariables } from '../shared/variables';
 import { createJwtVerifier, type TokenRefused } from '../shared/verify-jwt';
-import { decisionSeconds, defaultLifetimeSeconds, variables } from './variables';
+import { decisionSeconds, variables } from './variables';
 
 export function createDependencies() {
-  const { TOKEN_ISSUER, TOKEN_KEYS, TOKEN_LIFETIME } = readVariables(variables, {
-    TOKEN_LIFETIME: String(defaultLifetimeSeconds),
-    ...process.env,
-  });
+  const { TOKEN_ISSUER, TOKEN_KEYS, TOKEN_LIFETIME } = readVariables(variables, process.env);
   const jwks = JSON.parse(TOKEN_KEYS) as Jwks;
   return {
     verifyAccessToken: createAccessTokenVerifier(jwks, TOKEN_ISSUER, Number(TOKEN_LIFETIME)),

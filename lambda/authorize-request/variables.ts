@@ -1,5 +1,4 @@
-// `TOKEN_LIFETIME`: seconds from `iat` to `exp`, at most. It has a default: new code runs with old variables for some seconds,
-// https://docs.aws.amazon.com/lambda/latest/api/API_UpdateFunctionConfiguration.html
+/** `TOKEN_KEYS`: a JWKS document (JSON). `TOKEN_LIFETIME`: seconds between an access token's `iat` and `exp`, at most. */
 export const variables = ['TOKEN_ISSUER', 'TOKEN_KEYS', 'TOKEN_LIFETIME'] as const;
 
 export const defaultLifetimeSeconds = 24 * 60 * 60;

@@ -29,27 +29,18 @@ export function connectDatabase(
   variables: NodeJS.ProcessEnv,
   waiting: Pick<DataApiSettings, 'resumeTimeout'> = {},
 ): Database {
-  const { DATABASE_CLUSTER_ARN, DATABASE_SECRET_ARN, DATABASE_NAME } = readVariables(
-    databaseVariables['data-api'],
-    variables,
-  );
-  return createDataApiDatabase({
-    clusterArn: DATABASE_CLUSTER_ARN,
-    secretArn: DATABASE_SECRET_ARN,
-    database: DATABASE_NAME,
-    ...waiting,
-  });
+  const names = readVariables(databaseVariables['data-api'], variables);
+  const [clusterArn, secretArn] = [names.DATABASE_CLUSTER_ARN, names.DATABASE_SECRET_ARN];
+  return createDataApiDatabase({ clusterArn, secretArn, database: names.DATABASE_NAME, ...waiting });
 }
 
 export async function connectAsOwner(
   variables: NodeJS.ProcessEnv,
   { secretArn }: Owner,
 ): Promise<TransactionalDatabase> {
-  const { DATABASE_CLUSTER_ARN, DATABASE_NAME } = readVariables(locationVariables['data-api'], variables);
+  const names = readVariables(locationVariables['data-api'], variables);
   return createDataApiDatabase({
-    clusterArn: DATABASE_CLUSTER_ARN,
-    secretArn,
-    database: DATABASE_NAME,
+    ...{ clusterArn: names.DATABASE_CLUSTER_ARN, secretArn, database: names.DATABASE_NAME },
     // The Data API itself cancels a statement after 45 s:
     // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-timeouts.html
     callTimeout: 60_000,
@@ -75,7 +66,14 @@ const resumePause = 500;
 // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.html
 export function createDataApiDatabase(
   settings: DataApiSettings,
-  client = createClient(settings),
+  client = new RDSDataClient({
+    maxAttempts: 1,
+    requestHandler: {
+      connectionTimeout: 3_000,
+      requestTimeout: settings.callTimeout ?? timeouts.database.statement,
+      throwOnRequestTimeout: true,
+    },
+  }),
 ): TransactionalDatabase {
   const target = { resourceArn: settings.clusterArn, secretArn: settings.secretArn };
 
@@ -97,7 +95,15 @@ export function createDataApiDatabase(
     );
   };
 
-  const withResume = <T>(call: () => Promise<T>) => awaitResuming(call, settings.resumeTimeout ?? 20_000);
+  const withResume = async <T>(call: () => Promise<T>): Promise<Result<T, DatabaseUnavailable>> => {
+    const deadline = Date.now() + (settings.resumeTimeout ?? 20_000);
+    for (;;) {
+      const result = await toResult(call);
+      const isOver = Date.now() + resumePause > deadline;
+      if (result.ok || result.error.reason !== 'resuming' || isOver) return result;
+      await sleep(resumePause);
+    }
+  };
 
   return {
     execute: (statement) => withResume(() => run(statement)),
@@ -128,13 +134,6 @@ export function createDataApiDatabase(
   };
 }
 
-function createClient({ callTimeout = timeouts.database.statement }: DataApiSettings): RDSDataClient {
-  return new RDSDataClient({
-    maxAttempts: 1,
-    requestHandler: { connectionTimeout: 3_000, requestTimeout: callTimeout, throwOnRequestTimeout: true },
-  });
-}
-
 /** The Data API's syntax: `:p1`, with the values separate. */
 function render({ text, values }: Statement): { text: string; parameters: SqlParameter[] } {
   return {
@@ -155,18 +154,6 @@ function field(value: Parameter): NonNullable<SqlParameter['value']> {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { booleanValue: value };
   return Number.isInteger(value) ? { longValue: value } : { doubleValue: value };
-}
-
-async function awaitResuming<T>(
-  call: () => Promise<T>,
-  timeout: number,
-): Promise<Result<T, DatabaseUnavailable>> {
-  const deadline = Date.now() + timeout;
-  for (;;) {
-    const result = await toResult(call);
-    if (result.ok || result.error.reason !== 'resuming' || Date.now() + resumePause > deadline) return result;
-    await sleep(resumePause);
-  }
 }
 
 async function toResult<T>(call: () => Promise<T>): Promise<Result<T, DatabaseUnavailable>> {

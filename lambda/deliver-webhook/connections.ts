@@ -1,15 +1,13 @@
 import { createConnection, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { AttemptReason } from '../../domain/delivery';
+import type { ReceiverUrl } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
 import { type Exchanged, failureReason } from './exchange';
 
 /** Connections are kept per webhook: organizations that share a receiver never share one. */
-export interface Host {
+export interface Host extends Pick<ReceiverUrl, 'hostname' | 'port' | 'secure'> {
   readonly webhookId: string;
-  readonly hostname: string;
-  readonly port: number;
-  readonly secure: boolean;
 }
 
 export interface Connection {

@@ -34,6 +34,13 @@ const jitter = 0.2;
 // stay below the difference between the last one's time and 72 h: 37 minutes.
 const overrun = 90_000;
 
+/** Times are in milliseconds since 1970, `random` is from 0 to 1. */
+interface Timing {
+  readonly now: number;
+  readonly random: number;
+  readonly schedule: readonly number[];
+}
+
 /**
  * With `Retry-After`, attempts that the schedule has in the meantime are skipped. A slow attempt is made again, but not while the
  * receiver may still be responding to it. `attempt` is a number from 1, `paused` the milliseconds by which pauses postponed it.
@@ -41,20 +48,9 @@ const overrun = 90_000;
 export function nextStep(
   result: AttemptResult,
   attempt: number,
-  {
-    attemptedAt,
-    now,
-    random,
-    schedule,
-    paused = 0,
-  }: {
-    readonly paused?: number;
-    readonly attemptedAt: number;
-    readonly now: number;
-    readonly random: number;
-    readonly schedule: readonly number[];
-  },
+  timing: Timing & { readonly attemptedAt: number; readonly paused?: number },
 ): NextStep {
+  const { attemptedAt, now, random, schedule, paused = 0 } = timing;
   if (result.answered && result.status >= 200 && result.status < 300) return { outcome: 'delivered' };
   if (result.answered && result.status === 410) return { outcome: 'disabled' };
   if (isSlow(result)) {
@@ -93,11 +89,7 @@ export const isSilent = (result: AttemptResult): boolean => !result.answered && 
 export function postpone(
   { attempt = 1, paused = 0 }: Pick<Delivery, 'attempt' | 'paused'>,
   { until, length }: { readonly until: number; readonly length: number },
-  {
-    now,
-    random,
-    schedule,
-  }: { readonly now: number; readonly random: number; readonly schedule: readonly number[] },
+  { now, random, schedule }: Timing,
 ): Required<Pick<Delivery, 'attempt' | 'paused' | 'notBefore'>> | undefined {
   const notBefore = Math.ceil(Math.max(until, now) + random * length);
   const position = (schedule[attempt - 1] ?? 0) + paused + notBefore - now;

@@ -84,7 +84,8 @@ const trickles: Behaviour = (socket) => {
 };
 
 const head = 'HTTP/1.1 200 OK\r\n';
-const headers = (kibibytes: number) => `${head}x: ${'x'.repeat(kibibytes * 1_024)}\r\n\r\n`;
+const headers = (kibibytes: number) =>
+  `${head}content-length: 0\r\nx: ${'x'.repeat(kibibytes * 1_024)}\r\n\r\n`;
 const bodyOf = (bytes: number) => `${head}content-length: ${bytes}\r\n\r\n${'x'.repeat(bytes)}`;
 const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
 const continues = 'HTTP/1.1 100 Continue\r\n\r\n';
@@ -160,7 +161,7 @@ it('reads Retry-After of an untidy head', async () => {
 });
 
 it('accepts TLS 1.2, headers of 15 KiB, 255 KiB in all, and a response before the request is complete', async () => {
-  const busy = headers(15).replace('x:', 'retry-after: 120\r\ncontent-length: 0\r\nx:');
+  const busy = headers(15).replace('x:', 'retry-after: 120\r\nx:');
   const response = '\r\n'.repeat(239 * 512) + busy;
   const port = await startTls((socket) => socket.write(response), { maxVersion: 'TLSv1.2' });
   const result = await client()(port, { body: 'x'.repeat(20_000_000) });
