@@ -145,19 +145,14 @@ const unescaped = (body: string): string | undefined =>
 
 /** Divides what holds both headers and body: an object in JSON, a curl command, or a request with an empty line between them. */
 export function splitDelivery(text: string): readonly [headers: string, body: string] | undefined {
-  const { headers, body, isBase64Encoded } =
-    parse<{ headers?: object; body?: unknown; isBase64Encoded?: unknown }>(text) ?? {};
-  if (headers && typeof body === 'string')
-    return [JSON.stringify(headers, null, 2), isBase64Encoded === true ? decode(body) : body];
+  const { headers, body } = parse<{ headers?: object; body?: unknown }>(text) ?? {};
+  if (headers && typeof body === 'string') return [JSON.stringify(headers, null, 2), body];
   const [, command, data] =
     /^(\s*curl\b[\s\S]*?)\s(?:-d|--data(?:-raw|-binary)?)[ =]+'([\s\S]*?)'(?!\\'')/.exec(text) ?? [];
   if (command && data) return [command, data.replaceAll("'\\''", "'")];
   const [, head, rest] = /^([^{]*?:[^{]*?)\r?\n\r?\n(\S[\s\S]*)$/.exec(text) ?? [];
   return head && rest ? [head, rest] : undefined;
 }
-
-const decode = (base64: string) =>
-  new TextDecoder().decode(Uint8Array.from(atob(base64), (each) => each.charCodeAt(0)));
 
 /** What tools write between a header's name and its value: punctuation, the value's name or its type. */
 const between = '(?:\\W|value|string(?:\\(\\d+\\))?|b(?=["\']))*';

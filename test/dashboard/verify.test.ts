@@ -139,14 +139,6 @@ it.each([
   ['a line of wallet local receive', JSON.stringify({ date: '', verified: true, headers: received, body })],
   ['a whole request', `POST / HTTP/1.1\r\n${lines().replaceAll('\n', '\r\n')}\r\n\r\n${body}`],
   [
-    'an event of API Gateway',
-    JSON.stringify({
-      headers: received,
-      body: btoa(unescape(encodeURIComponent(body))),
-      isBase64Encoded: true,
-    }),
-  ],
-  [
     'a curl command',
     `curl 'https://a.example/' \\\n  ${lines().replace(/^.*$/gm, "-H '$&' \\")} --data-raw '${body}'`,
   ],
