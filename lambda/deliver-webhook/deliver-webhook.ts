@@ -23,7 +23,7 @@ import {
 
 /**
  * The delivery queue is for healthy webhooks: a batch takes as long as its slowest receiver. There an attempt ends after
- * `slowAfter`, and is made again from the retry queue once a receiver that keeps to `responseTimeout` has finished the first.
+ * `slowAfter`, and is made again from the retry queue once a receiver that keeps to 15 s has finished the first.
  */
 export type QueueName = 'delivery' | 'retry';
 
@@ -54,6 +54,7 @@ interface Attempted extends Due {
 }
 
 const done: Settled = { kind: 'done' };
+const requeue = (delivery: Delivery, delayMs: number): Settled => ({ kind: 'requeue', delivery, delayMs });
 
 /**
  * Attempts one delivery to the webhook's current URL.
@@ -72,7 +73,7 @@ export async function deliverWebhook(
 ): Promise<Result<Settled, DatabaseUnavailable | SecretUnavailable | QueueUnavailable | AttemptTaken>> {
   const { webhookId, notBefore = 0 } = delivery;
   const early = notBefore - ports.now();
-  if (early > 0) return ok({ kind: 'requeue', delivery, delayMs: early });
+  if (early > 0) return ok(requeue(delivery, early));
   const found = await ports.webhooks.find({ ...delivery, mayTry: queue === 'retry' });
   if (!found.ok) return found;
   const { webhook, last, isTrial = false } = found.value;
@@ -80,8 +81,7 @@ export async function deliverWebhook(
   const judged = judge(delivery, last, ports);
   if (judged) return ok(judged);
   const { pause } = webhook;
-  if (queue === 'delivery' && (webhook.unhealthy || pause))
-    return ok({ kind: 'requeue', delivery, delayMs: 0 });
+  if (queue === 'delivery' && (webhook.unhealthy || pause)) return ok(requeue(delivery, 0));
   if (pause && !isTrial) return wait(delivery, pause, ports);
   const secrets = await findSigningSecrets(webhookId, webhook, ports);
   if (!secrets.ok) return secrets;
@@ -118,7 +118,7 @@ function judge(
   // Later than the row says: the successor may have been sent, and then finds its number free.
   const notBefore = last.successor.notBefore + 60_000 + Math.round(60_000 * random());
   const successor = { attempt: last.successor.attempt, notBefore };
-  return { kind: 'requeue', delivery: follow(delivery, successor, newToken), delayMs: notBefore - now() };
+  return requeue(follow(delivery, successor, newToken), notBefore - now());
 }
 
 /** A delivery of a paused webhook waits without a request, and is given up when no attempt would be left. */
@@ -128,17 +128,9 @@ async function wait(
   ports: DeliveryPorts,
 ): Promise<Result<Settled, DatabaseUnavailable>> {
   const now = ports.now();
-  const postponed = postpone(delivery, pause, {
-    now,
-    random: ports.random(),
-    schedule: scheduleOf(delivery, ports),
-  });
-  if (postponed)
-    return ok({
-      kind: 'requeue',
-      delivery: { ...delivery, ...postponed },
-      delayMs: postponed.notBefore - now,
-    });
+  const timing = { now, random: ports.random(), schedule: scheduleOf(delivery, ports) };
+  const postponed = postpone(delivery, pause, timing);
+  if (postponed) return ok(requeue({ ...delivery, ...postponed }, postponed.notBefore - now));
   const outcome = { durationMs: 0, outcome: 'given_up', reason: 'paused' } as const;
   const recorded = await ports.webhooks.record({ ...rowOf(delivery), ...outcome, attemptedAt: now });
   if (!recorded.ok) return recorded;
@@ -204,8 +196,7 @@ async function settle(
   measure(attempted, step, ports);
   if (pause) tellPause(delivery, pause, ports);
   if (!successor) return ok(done);
-  const next = follow(delivery, successor, ports.newToken);
-  return ok({ kind: 'requeue', delivery: next, delayMs: successor.notBefore - now });
+  return ok(requeue(follow(delivery, successor, ports.newToken), successor.notBefore - now));
 }
 
 function log(attempted: Attempted, step: NextStep, ports: DeliveryPorts): void {

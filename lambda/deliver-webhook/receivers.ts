@@ -4,10 +4,11 @@ import * as ipaddr from 'ipaddr.js';
 import type { AttemptReason } from '../../domain/delivery';
 import { type ReceiverUrl, readReceiverUrl } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
+import { timeouts } from '../shared/timeouts';
 import { type Connection, type ConnectionSettings, createConnections } from './connections';
 import { type Exchanged, exchange } from './exchange';
 import type { Receivers, WebhookRequest } from './ports';
-import { type AttemptResult, responseTimeout } from './retry-schedule';
+import type { AttemptResult } from './retry-schedule';
 
 /** Resolves a name to IPv4 addresses; rejects with an error code of `node:dns`. */
 type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -17,7 +18,7 @@ export interface ReceiverSettings extends ConnectionSettings {
   readonly allowLocal?: boolean;
   /** Milliseconds for DNS lookup, connection and TLS handshake. @default 5,000 */
   readonly connectTimeout?: number;
-  /** Milliseconds in total. @default `responseTimeout` */
+  /** Milliseconds in total. @default 15,000 */
   readonly timeout?: number;
   /** @default the machine's DNS servers */
   readonly resolve?: Resolve;
@@ -39,7 +40,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
           ? deadline(request.limit, 'slow')
           : deadline(milliseconds, reason);
       const connect = () => within(settings.connectTimeout ?? 5_000, 'connect_timeout');
-      const all = within(settings.timeout ?? responseTimeout, 'timeout');
+      const all = within(settings.timeout ?? timeouts.response, 'timeout');
       let connecting = connect();
       try {
         const addresses = await findAddresses(url, connecting.signal);

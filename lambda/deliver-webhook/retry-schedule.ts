@@ -21,9 +21,6 @@ export type NextStep =
   | { readonly outcome: 'failed'; readonly retryInMs: number; readonly attempt: number }
   | { readonly outcome: 'given_up' };
 
-/** Milliseconds that a receiver has for its response. */
-export const responseTimeout = timeouts.response;
-
 /** Milliseconds after which an attempt is slow. The function ends it then, if it came from the delivery queue. */
 export const slowAfter = 2_000;
 
@@ -54,7 +51,7 @@ export function nextStep(
   if (result.answered && result.status >= 200 && result.status < 300) return { outcome: 'delivered' };
   if (result.answered && result.status === 410) return { outcome: 'disabled' };
   if (isSlow(result)) {
-    return { outcome: 'failed', retryInMs: Math.max(0, attemptedAt + responseTimeout - now), attempt };
+    return { outcome: 'failed', retryInMs: Math.max(0, attemptedAt + timeouts.response - now), attempt };
   }
 
   const [time, next, last] = [schedule[attempt - 1], schedule[attempt], schedule.at(-1)];

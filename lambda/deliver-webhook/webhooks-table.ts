@@ -1,4 +1,5 @@
 import type { PauseReason } from '../../domain/delivery';
+import type { DisabledWebhook } from '../../domain/event';
 import { probe } from '../../domain/probe';
 import { ok, type Result } from '../../domain/result';
 import { type Database, type DatabaseUnavailable, type Row, sql } from '../database/database';
@@ -15,12 +16,10 @@ export function createWebhooks(database: Database): Webhooks {
       const rows = await database.execute(sql`
         update webhooks set enabled = false, disabled_reason = ${reason}, disabled_at = now()
         where webhook_id = ${webhookId} and url = ${url} and enabled
-        returning organization_id, (extract(epoch from disabled_at) * 1000)::float8 as disabled_at`);
+        returning organization_id, disabled_reason, (extract(epoch from disabled_at) * 1000)::float8 as disabled_at`);
       if (!rows.ok) return rows;
       const [row] = rows.value;
-      if (!row) return ok(undefined);
-      const disabledAt = Math.round(Number(row.disabled_at));
-      return ok({ webhookId, organizationId: String(row.organization_id), reason, disabledAt });
+      return ok(row && disablingOf(webhookId, row));
     },
   };
 }
@@ -92,14 +91,14 @@ const webhookOf = (webhookId: string, row: Row): StoredWebhook => ({
   secretVersion: Number(row.secret_version),
   ...(row.rotated_at === null ? {} : { rotatedAt: Number(row.rotated_at) }),
   ...(row.paused_until !== null && { pause: pauseOf(row) }),
-  ...(row.enabled !== true && {
-    disabling: {
-      webhookId,
-      organizationId: String(row.organization_id),
-      reason: String(row.disabled_reason),
-      disabledAt: Math.round(Number(row.disabled_at)),
-    },
-  }),
+  ...(row.enabled !== true && { disabling: disablingOf(webhookId, row) }),
+});
+
+const disablingOf = (webhookId: string, row: Row): DisabledWebhook => ({
+  webhookId,
+  organizationId: String(row.organization_id),
+  reason: String(row.disabled_reason),
+  disabledAt: Math.round(Number(row.disabled_at)),
 });
 
 const pauseOf = (row: Row): Pause => ({

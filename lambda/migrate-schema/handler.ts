@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
-import { fail, type Result } from '../../domain/result';
+import { fail } from '../../domain/result';
 import { connectAsOwner } from '../database/connect';
-import type { DatabaseUnavailable } from '../database/database';
 import { migrations } from '../database/migrations';
 import { databaseRoles } from '../database/variables';
 import { bindDependencies } from '../shared/bind-dependencies';
@@ -21,7 +20,9 @@ export function createDependencies() {
   async function readSecret(arn: string): Promise<{ username: string; password: string }> {
     const { SecretString } = await secrets
       .send(new GetSecretValueCommand({ SecretId: arn }))
-      .catch(({ name }: Error) => Promise.reject(new SecretUnreadable(`secret_${name}`)));
+      .catch(({ name }: Error) => {
+        throw Object.assign(new Error(`secret_${name}`), { name: secretUnreadable });
+      });
     return JSON.parse(SecretString ?? '{}');
   }
 
@@ -55,7 +56,7 @@ export const createHandler =
       const [database, roles] = await Promise.all([connect(), readRoles()]);
       return migrateSchema(database, migrations, roles).finally(() => database.close?.());
     };
-    const result = await awaitDatabase(migrate, { log });
+    const result = await awaitDatabase(migrate, log);
     if (!result.ok) {
       log.error('Migration failed', { logCode: logCodes.migrationFailed, failure: result.error });
       throw new Error(explain(result.error));
@@ -71,9 +72,9 @@ function explain(failure: MigrationFailed): string {
   return `${waited} (${failure.reason}). Files that were applied stay applied; deploy again.`;
 }
 
-export class SecretUnreadable extends Error {
-  override readonly name = 'SecretUnreadable';
-}
+type Migrated = Awaited<ReturnType<typeof migrateSchema>>;
+
+const secretUnreadable = 'SecretUnreadable';
 
 /** Errors during a first deployment, until its resources are consistent; as the services name them. */
 const transientErrors = [
@@ -81,7 +82,7 @@ const transientErrors = [
   'DatabaseNotFoundException',
   'ForbiddenException',
   'HttpEndpointNotEnabledException',
-  'SecretUnreadable',
+  secretUnreadable,
 ];
 
 /**
@@ -91,36 +92,26 @@ const transientErrors = [
  *
  * @param attempt must be safe to repeat
  */
-export async function awaitDatabase<T, E extends { readonly kind: string }>(
-  attempt: () => Promise<Result<T, E | DatabaseUnavailable>>,
-  {
-    log,
-    now = Date.now,
-    pause = sleep,
-  }: {
-    readonly log: Log;
-    /** Milliseconds. */
-    readonly now?: () => number;
-    readonly pause?: (milliseconds: number) => Promise<unknown>;
-  },
-): Promise<Result<T, E | DatabaseUnavailable>> {
+export async function awaitDatabase(
+  attempt: () => Promise<Migrated>,
+  log: Log,
+  { now = Date.now, pause = sleep as (milliseconds: number) => Promise<unknown> } = {},
+): Promise<Migrated> {
   const started = now();
   for (let tries = 1; ; tries += 1) {
     const result = await attempt().catch((error: Error) => {
       if (!transientErrors.includes(error.name)) throw error;
-      const reason = error instanceof SecretUnreadable ? error.message : error.name;
+      const reason = error.name === secretUnreadable ? error.message : error.name;
       return fail({ kind: 'database_unavailable', reason } as const);
     });
     const delay = Math.min(1_000 * 2 ** (tries - 1), 10_000);
     const waitedMs = now() - started;
-    if (result.ok || !isUnavailable(result.error) || waitedMs + delay > longestWait) return result;
+    const isOver = waitedMs + delay > longestWait;
+    if (result.ok || result.error.kind !== 'database_unavailable' || isOver) return result;
     const { reason } = result.error;
     log.warn('Database not ready', { logCode: logCodes.databaseNotReady, reason, tries, waitedMs });
     await pause(delay);
   }
 }
-
-const isUnavailable = (error: { readonly kind: string }): error is DatabaseUnavailable =>
-  error.kind === 'database_unavailable';
 
 export const handler = bindDependencies(createHandler, createDependencies);

@@ -118,6 +118,6 @@ it.each<[what: string, attempts: (() => Promise<unknown>)[], outcome: unknown, p
   const attempt = () => (attempts.length > 1 ? attempts.shift() : attempts[0])?.() as Promise<never>;
   const now = () => paused.reduce((sum, milliseconds) => sum + milliseconds, 0);
   const pause = async (milliseconds: number) => paused.push(milliseconds);
-  expect(await awaitDatabase(attempt, { log, now, pause }).catch(({ name }) => name)).toEqual(outcome);
+  expect(await awaitDatabase(attempt, log, { now, pause }).catch(({ name }) => name)).toEqual(outcome);
   expect(paused).toEqual(pauses);
 });

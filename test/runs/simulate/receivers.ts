@@ -1,5 +1,6 @@
 import type { WebhookRequest } from '../../../lambda/deliver-webhook/ports';
-import { type AttemptResult, responseTimeout } from '../../../lambda/deliver-webhook/retry-schedule';
+import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
+import { timeouts } from '../../../lambda/shared/timeouts';
 import type { Clock } from './clock';
 
 /** How a receiver answers a request: after a time in milliseconds, or never. */
@@ -52,7 +53,7 @@ export function createReceivers(
   kindOf: (webhookId: string) => ReceiverKind,
 ) {
   const receive = async ({ after, status, retryAfter }: Answer, limit?: number): Promise<AttemptResult> => {
-    const allowed = limit ?? responseTimeout;
+    const allowed = limit ?? timeouts.response;
     await clock.wait(Math.min(after, allowed));
     if (after > allowed) return { answered: false, reason: limit === undefined ? 'timeout' : 'slow' };
     if (status === undefined) return { answered: false, reason: 'connection_closed' };
@@ -64,7 +65,7 @@ export function createReceivers(
       const kind: (random: number, now: number) => Answer = receiverKinds[kindOf(webhookId)];
       const answer = kind(random(`answer to ${deliveryId} at ${clock.now}`), clock.now);
       const beganAt = clock.now;
-      const busyUntil = answer.after < responseTimeout ? beganAt + answer.after : beganAt;
+      const busyUntil = answer.after < timeouts.response ? beganAt + answer.after : beganAt;
       return { made: { deliveryId, webhookId, beganAt, busyUntil }, result: receive(answer, limit) };
     },
   };
