@@ -1,2 +1,2 @@
-/* Replaces `connect.ts` in bundles with direct access. */
+// Replaces `connect.ts` in bundles with direct access.
 export { connectAsOwner, connectDatabase } from './direct';

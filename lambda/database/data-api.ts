@@ -12,6 +12,7 @@ import { fail, ok, type Result } from '../../domain/result';
 import { timeouts } from '../shared/timeouts';
 import { readVariables } from '../shared/variables';
 import {
+  type ClosableDatabase,
   type Database,
   type DatabaseUnavailable,
   isUnavailable,
@@ -34,10 +35,11 @@ export function connectDatabase(
   return createDataApiDatabase({ clusterArn, secretArn, database: names.DATABASE_NAME, ...waiting });
 }
 
+/** Signed in as the schema's owner. */
 export async function connectAsOwner(
   variables: NodeJS.ProcessEnv,
   { secretArn }: Owner,
-): Promise<TransactionalDatabase> {
+): Promise<ClosableDatabase> {
   const names = readVariables(locationVariables['data-api'], variables);
   return createDataApiDatabase({
     ...{ clusterArn: names.DATABASE_CLUSTER_ARN, secretArn, database: names.DATABASE_NAME },

@@ -32,7 +32,7 @@ export const bundling = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
-/** For one kind of database access: `./connect` is `connect.data-api.ts` or `connect.direct.ts`, not `connect.ts`, which imports both. */
+/** For one kind of database access: with `direct`, `./connect` is `connect.direct.ts` instead of `connect.ts`. */
 export const bundlingFor = (access: DatabaseAccess) => ({
   ...bundling,
   resolveExtensions: [`.${access}.ts`, '.tsx', '.ts', '.jsx', '.js', '.css', '.json'],
