@@ -38,16 +38,12 @@ type Settled =
   | { readonly kind: 'done' }
   | { readonly kind: 'requeue'; readonly delivery: Delivery; readonly delayMs: number };
 
-interface Due {
-  /** The first request after a pause of its webhook. */
-  readonly isTrial: boolean;
+/** A request that was made. Times are in milliseconds since 1970. */
+interface Attempted {
   readonly delivery: Delivery;
   readonly webhook: StoredWebhook;
-  readonly secrets: readonly Uint8Array[];
-}
-
-/** A request that was made. Times are in milliseconds since 1970. */
-interface Attempted extends Due {
+  /** The first request after a pause of its webhook. */
+  readonly isTrial: boolean;
   readonly attemptedAt: number;
   readonly endedAt: number;
   readonly result: AttemptResult;
@@ -85,7 +81,15 @@ export async function deliverWebhook(
   if (pause && !isTrial) return wait(delivery, pause, ports);
   const secrets = await findSigningSecrets(webhookId, webhook, ports);
   if (!secrets.ok) return secrets;
-  return settle(await post({ delivery, webhook, isTrial, secrets: secrets.value }, queue, ports), ports);
+  const attemptedAt = ports.now();
+  const result = await ports.receivers.post({
+    webhookId,
+    url: webhook.url,
+    headers: createHeaders(delivery, attemptedAt, secrets.value),
+    body: delivery.body,
+    ...(queue === 'delivery' && { limit: slowAfter }),
+  });
+  return settle({ delivery, webhook, isTrial, attemptedAt, endedAt: ports.now(), result }, ports);
 }
 
 /** Its function may have been killed before it announced the disabling: a message that comes back announces it again. */
@@ -152,19 +156,6 @@ const follow = (delivery: Delivery, successor: Successor, newToken: () => string
 });
 
 const withoutPause = ({ paused: _, ...delivery }: Delivery) => delivery;
-
-async function post(due: Due, queue: QueueName, { receivers, now }: DeliveryPorts): Promise<Attempted> {
-  const { delivery, webhook, secrets } = due;
-  const attemptedAt = now();
-  const result = await receivers.post({
-    webhookId: delivery.webhookId,
-    url: webhook.url,
-    headers: createHeaders(delivery, attemptedAt, secrets),
-    body: delivery.body,
-    ...(queue === 'delivery' && { limit: slowAfter }),
-  });
-  return { ...due, attemptedAt, endedAt: now(), result };
-}
 
 /** Decides what follows the attempt, disables its webhook after a 410, and records it. */
 async function settle(
