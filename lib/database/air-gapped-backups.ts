@@ -1,7 +1,7 @@
 import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as backup from 'aws-cdk-lib/aws-backup';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, type PolicyStatementProps, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { acknowledgePermissions, defaultPolicy } from '../checks/acknowledgements';
 import { backupRolePath, type Environment } from '../environment/schema';
@@ -138,77 +138,54 @@ export class AirGappedBackups extends Construct {
       assumedBy: new ServicePrincipal('backup.amazonaws.com'),
     });
     const named = 'AWS Backup makes the names of its snapshots and of the clusters that it restores.';
-    // A reason stands at the first statement with that resource.
+    const vault = (name: string) => arn('backup', 'backup-vault', name);
+    const keyArn = [cluster.key.keyArn];
+    // A reason for a `*` stands at the first statement with that resource.
     const permissions = [
-      {
-        actions: words('rds:CreateDBClusterSnapshot DescribeDBClusters ListTagsForResource'),
-        resources: [cluster.arn],
-      },
-      {
-        actions: words(
-          'rds:AddTagsToResource CopyDBClusterSnapshot CreateDBClusterSnapshot DeleteDBClusterSnapshot DescribeDBClusterSnapshots ListTagsForResource ModifyDBClusterSnapshotAttribute',
-        ),
-        resources: [snapshots],
-        wildcard: named,
-      },
-      {
-        actions: words('backup:CopyIntoBackupVault DescribeBackupVault'),
-        resources: [this.vaultName, temporaryVault].map((name) => arn('backup', 'backup-vault', name)),
-      },
-      {
-        actions: ['backup:CopyFromBackupVault'],
-        resources: [snapshots],
-        conditions: {
-          'ForAllValues:ArnEquals': { 'backup:CopyTargets': arn('backup', 'backup-vault', this.vaultName) },
-        },
-      },
-      {
-        actions: ['backup:TagResource'],
-        resources: [arn('backup', 'recovery-point', '*')],
+      allow('rds:CreateDBClusterSnapshot DescribeDBClusters ListTagsForResource', [cluster.arn]),
+      allow(
+        'rds:AddTagsToResource CopyDBClusterSnapshot CreateDBClusterSnapshot DeleteDBClusterSnapshot DescribeDBClusterSnapshots ListTagsForResource ModifyDBClusterSnapshotAttribute',
+        [snapshots],
+        { wildcard: named },
+      ),
+      allow('backup:CopyIntoBackupVault DescribeBackupVault', [vault(this.vaultName), vault(temporaryVault)]),
+      allow('backup:CopyFromBackupVault', [snapshots], {
+        conditions: { 'ForAllValues:ArnEquals': { 'backup:CopyTargets': vault(this.vaultName) } },
+      }),
+      allow('backup:TagResource', [arn('backup', 'recovery-point', '*')], {
         wildcard: 'AWS Backup makes the ids of recovery points. It sets the tags of a new one.',
-      },
-      {
-        actions: ['tag:GetResources'],
-        resources: ['*'],
-        wildcard: 'The action has no resources. It reads tags.',
-      },
-      { actions: ['kms:DescribeKey'], resources: [cluster.key.keyArn] },
-      {
-        actions: words(
-          'kms:Decrypt Encrypt GenerateDataKey GenerateDataKeyWithoutPlaintext ReEncryptFrom ReEncryptTo',
-        ),
-        resources: [cluster.key.keyArn],
-        conditions: { StringEquals: { 'kms:ViaService': `rds.${stack.region}.amazonaws.com` } },
-      },
-      {
-        actions: ['kms:CreateGrant'],
-        resources: [cluster.key.keyArn],
-        conditions: { Bool: { 'kms:GrantIsForAWSResource': 'true' } },
-      },
-      {
-        actions: words('rds:AddTagsToResource DeleteDBCluster DescribeDBClusters ListTagsForResource'),
-        resources: [drilled],
+      }),
+      allow('tag:GetResources', ['*'], { wildcard: 'The action has no resources. It reads tags.' }),
+      allow('kms:DescribeKey', keyArn),
+      allow(
+        'kms:Decrypt Encrypt GenerateDataKey GenerateDataKeyWithoutPlaintext ReEncryptFrom ReEncryptTo',
+        keyArn,
+        {
+          conditions: { StringEquals: { 'kms:ViaService': `rds.${stack.region}.amazonaws.com` } },
+        },
+      ),
+      allow('kms:CreateGrant', keyArn, { conditions: { Bool: { 'kms:GrantIsForAWSResource': 'true' } } }),
+      allow('rds:AddTagsToResource DeleteDBCluster DescribeDBClusters ListTagsForResource', [drilled], {
         wildcard: named,
-      },
-      {
-        actions: words('rds:DescribeDBClusterAutomatedBackups DescribeDBInstances'),
-        resources: [rds('cluster-auto-backup', '*'), rds('db', '*')],
-        wildcard: 'AWS makes the ids. They read names and states.',
-      },
-      {
-        actions: ['rds:RestoreDBClusterFromSnapshot'],
-        resources: [drilled, rds('subgrp', cluster.subnetGroupName)],
-      },
-      {
-        actions: ['rds:RestoreDBClusterFromSnapshot'],
-        resources: [
+      }),
+      allow(
+        'rds:DescribeDBClusterAutomatedBackups DescribeDBInstances',
+        [rds('cluster-auto-backup', '*'), rds('db', '*')],
+        { wildcard: 'AWS makes the ids. They read names and states.' },
+      ),
+      allow('rds:RestoreDBClusterFromSnapshot', [drilled, rds('subgrp', cluster.subnetGroupName)]),
+      allow(
+        'rds:RestoreDBClusterFromSnapshot',
+        [
           rds('cluster-pg', 'default.*'),
           rds('og', 'default:*'),
           arn('rds', 'cluster-snapshot', 'awsbackup:*', '*'),
         ],
-        wildcard:
-          'Snapshots of the vault lie in an account of AWS, and default groups are named after versions.',
-      },
+        {
+          wildcard:
+            'Snapshots of the vault lie in an account of AWS, and default groups are named after versions.',
+        },
+      ),
     ];
     for (const { wildcard: _, ...statement } of permissions) role.addToPolicy(new PolicyStatement(statement));
     acknowledgePermissions(defaultPolicy(role), permissions);
@@ -216,8 +193,12 @@ export class AirGappedBackups extends Construct {
   }
 }
 
-/** `service:Action Action` */
-function words(text: string): string[] {
-  const [service = '', actions = ''] = text.split(':');
-  return actions.split(' ').map((action) => `${service}:${action}`);
+/** @param actions `service:Action Action` */
+function allow(
+  actions: string,
+  resources: string[],
+  more: Pick<PolicyStatementProps, 'conditions'> & { readonly wildcard?: string } = {},
+) {
+  const [service = '', names = ''] = actions.split(':');
+  return { actions: names.split(' ').map((name) => `${service}:${name}`), resources, ...more };
 }

@@ -1,4 +1,4 @@
-import { ArnFormat, Aws, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Aws, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -72,13 +72,9 @@ export abstract class DatabaseCluster extends Construct {
       }),
       'DatabaseKey',
     );
-    this.securityGroup = withStableLogicalId(
-      new ClosedSecurityGroup(this, 'SecurityGroup', {
-        vpc,
-        description: 'Database: admits its clients, reaches nothing',
-      }),
-      'DatabaseSecurityGroup',
-    );
+    const description = 'Database: admits its clients, reaches nothing';
+    const securityGroup = new ClosedSecurityGroup(this, 'SecurityGroup', { vpc, description });
+    this.securityGroup = withStableLogicalId(securityGroup, 'DatabaseSecurityGroup');
     // Known before the cluster exists, because its log groups contain it.
     const identifier = `${uniqueName(environment)}${restoreSuffix(environment.database)}`;
     const logGroups = this.createLogGroups(identifier);
@@ -109,12 +105,7 @@ export abstract class DatabaseCluster extends Construct {
     this.cluster.node.addDependency(...Object.values(logGroups));
     this.cluster.applyRemovalPolicy(this.removalPolicy);
     this.identifier = this.cluster.ref;
-    this.arn = Stack.of(this).formatArn({
-      service: 'rds',
-      resource: 'cluster',
-      resourceName: this.identifier,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    });
+    this.arn = Stack.of(this).formatArn({ service: 'rds', resource: `cluster:${this.identifier}` });
     this.instances = this.createInstances(instances);
   }
 

@@ -18,7 +18,7 @@ import type { BundleOptions } from '../functions/bundles';
 import type { FunctionNetwork, HandlerFunction } from '../functions/handler-function';
 import { type DatabaseClusterProps, databaseSubnets } from './cluster';
 import { createSecret } from './secrets';
-import { databaseName, type ServingCluster, servingCluster } from './serving-cluster';
+import { databaseName, ServingCluster } from './serving-cluster';
 
 type Variables<Access extends keyof typeof locationVariables> = Record<
   (typeof locationVariables)[Access][number],
@@ -41,7 +41,7 @@ export class Database extends Construct {
 
   constructor(scope: Construct, id: string, { environment, vpc }: DatabaseClusterProps) {
     super(scope, id);
-    this.cluster = servingCluster(this, 'Cluster', { environment, vpc });
+    this.cluster = new ServingCluster(this, 'Cluster', { environment, vpc });
     this.masterSecret = this.cluster.masterSecret;
     if (environment.databaseAccess === 'data-api') {
       this.roleSecrets = Object.fromEntries(databaseRoles.map((role) => [role, this.createRoleSecret(role)]));
@@ -88,13 +88,13 @@ export class Database extends Construct {
   grantOwnership(handler: HandlerFunction): void {
     this.setConnectionVariables(handler);
     if (this.location.DATABASE_ACCESS === 'data-api') {
-      const transaction = [
+      this.grantDataApi(
+        handler,
         'BeginTransaction',
         'CommitTransaction',
         'ExecuteStatement',
         'RollbackTransaction',
-      ];
-      this.grantDataApi(handler, ...transaction);
+      );
     }
     const roles = Object.entries(this.roleSecrets);
     for (const secret of [this.masterSecret, ...roles.map(([, secret]) => secret)]) {
@@ -112,11 +112,9 @@ export class Database extends Construct {
   }
 
   private grantDataApi(handler: HandlerFunction, ...calls: readonly string[]): void {
-    handler.addToRolePolicy(
-      new PolicyStatement({
-        actions: calls.map((call) => `rds-data:${call}`),
-        resources: [this.cluster.arn],
-      }),
+    handler.allow(
+      calls.map((call) => `rds-data:${call}`),
+      this.cluster.arn,
     );
   }
 
@@ -125,9 +123,7 @@ export class Database extends Construct {
    * https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
    */
   private grantSecret(handler: HandlerFunction, { secretArn }: ISecret): void {
-    handler.addToRolePolicy(
-      new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secretArn] }),
-    );
+    handler.allow(['secretsmanager:GetSecretValue'], secretArn);
     handler.addToRolePolicy(
       new PolicyStatement({
         actions: ['kms:Decrypt'],

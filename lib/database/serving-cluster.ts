@@ -1,6 +1,5 @@
-import { ArnFormat, CfnDeletionPolicy, CfnResource, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnDeletionPolicy, CfnResource, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
-import { type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import { CfnSecretTargetAttachment, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
@@ -8,6 +7,7 @@ import type { Construct } from 'constructs';
 import type { DatabaseRole } from '../../lambda/database/variables';
 import { acknowledge } from '../checks/acknowledgements';
 import type { RestoreSource, Standby } from '../environment/schema';
+import type { HandlerFunction } from '../functions/handler-function';
 import { ClosedSecurityGroup } from '../network/closed-security-group';
 import { withStableLogicalId } from '../stable-logical-id';
 import { DatabaseCluster, type DatabaseClusterProps, databasePort } from './cluster';
@@ -17,17 +17,11 @@ import { createSecret } from './secrets';
 export const databaseName = 'wallet';
 const databaseOwner = 'wallet_owner';
 
-/** The cluster of a region that serves, in the mode of its row. */
-export function servingCluster(scope: Construct, id: string, props: DatabaseClusterProps): ServingCluster {
-  const { restoreFrom, replicaOf } = props.environment.database;
-  if (restoreFrom) return new RestoredCluster(scope, id, props, restoreFrom);
-  return replicaOf === undefined
-    ? new NewCluster(scope, id, props)
-    : new PromotedCluster(scope, id, props, replicaOf);
-}
-
-/** A primary, with its owner's password, its instances and the ways in. With a standby, it starts a global database. */
-export abstract class ServingCluster extends DatabaseCluster {
+/**
+ * A primary, new, restored or promoted, with its owner's password, its instances and the ways in. With a standby, it starts a global
+ * database.
+ */
+export class ServingCluster extends DatabaseCluster {
   readonly endpoint: { readonly host: string; readonly port: string };
   readonly masterSecret: ISecret;
   /**
@@ -66,6 +60,11 @@ export abstract class ServingCluster extends DatabaseCluster {
       acknowledge(this.cluster, 'deletableCluster');
     }
     if (standby) this.createGlobalDatabase(standby);
+    if (database.restoreFrom) this.restore(database.restoreFrom);
+    else if (database.replicaOf) this.cluster.globalClusterIdentifier = database.replicaOf;
+    else Object.assign(this.cluster, { masterUsername: databaseOwner, databaseName });
+    // RDS rejects names that differ from those in the data, and CloudFormation would replace the cluster to add one.
+    if (database.restoreFrom ?? database.replicaOf) acknowledge(this.cluster, 'clusterWithData');
   }
 
   /** @returns a security group that allows its members to connect to the database only */
@@ -79,16 +78,9 @@ export abstract class ServingCluster extends DatabaseCluster {
   }
 
   /** Allows a function to sign in with IAM tokens, as this role only. */
-  grantConnect(grantee: IGrantable, role: DatabaseRole): void {
-    const user = Stack.of(this).formatArn({
-      service: 'rds-db',
-      resource: 'dbuser',
-      resourceName: `${this.cluster.attrDbClusterResourceId}/${role}`,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    });
-    grantee.grantPrincipal.addToPrincipalPolicy(
-      new PolicyStatement({ actions: ['rds-db:connect'], resources: [user] }),
-    );
+  grantConnect(handler: HandlerFunction, role: DatabaseRole): void {
+    const resource = `dbuser:${this.cluster.attrDbClusterResourceId}/${role}`;
+    handler.allow(['rds-db:connect'], Stack.of(this).formatArn({ service: 'rds-db', resource }));
   }
 
   /** Creates a global database with the cluster as its primary; the standby's replica joins it. */
@@ -104,46 +96,23 @@ export abstract class ServingCluster extends DatabaseCluster {
     // Replication requires the primary's writer.
     for (const instance of this.instances) globalCluster.addResourceDependency(instance);
   }
-}
 
-class NewCluster extends ServingCluster {
-  constructor(scope: Construct, id: string, props: DatabaseClusterProps) {
-    super(scope, id, props);
-    this.cluster.masterUsername = databaseOwner;
-    this.cluster.databaseName = databaseName;
-  }
-}
-
-/** Was a replica. RDS rejects names that differ from the data's, and CloudFormation would replace the cluster to add a name. */
-class PromotedCluster extends ServingCluster {
-  constructor(scope: Construct, id: string, props: DatabaseClusterProps, replicaOf: string) {
-    super(scope, id, props);
-    this.cluster.globalClusterIdentifier = replicaOf;
-    acknowledge(this.cluster, 'clusterWithData');
-  }
-}
-
-/**
- * Begins with the data of a snapshot, or of a cluster's backups to a point in time. A change of these properties replaces the
- * cluster, their removal replaces it with an empty one (`createOnlyProperties` in
- * https://github.com/aws-cloudformation/aws-cloudformation-resource-providers-rds/blob/master/aws-rds-dbcluster/aws-rds-dbcluster.json).
- *
- * A restore accepts no password, access, retention, parameter group or protection: the handler sets them afterwards, before the
- * cluster counts as created (`modifyDbClusterAfterCreateRequest` in `Translator.java` of the same repository). It compares
- * `StorageEncrypted` with the source and does not send it (`validateStorageEncryption` in `CreateHandler.java`). Without a
- * `RestoreType` it is a full copy, the only type that accepts a time
- * (https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_RestoreDBClusterToPointInTime.html).
- */
-class RestoredCluster extends ServingCluster {
-  constructor(scope: Construct, id: string, props: DatabaseClusterProps, source: RestoreSource) {
-    super(scope, id, props);
-    const { snapshot, cluster, time } = source;
-    acknowledge(this.cluster, 'clusterWithData');
+  /**
+   * Begins with the data of a snapshot, or of a cluster's backups to a point in time. A change of these properties replaces the
+   * cluster, their removal replaces it with an empty one (`createOnlyProperties` in
+   * https://github.com/aws-cloudformation/aws-cloudformation-resource-providers-rds/blob/master/aws-rds-dbcluster/aws-rds-dbcluster.json).
+   *
+   * A restore accepts no password, access, retention, parameter group or protection: the handler sets them afterwards, before the
+   * cluster counts as created (`modifyDbClusterAfterCreateRequest` in `Translator.java` of the same repository). It compares
+   * `StorageEncrypted` with the source and does not send it (`validateStorageEncryption` in `CreateHandler.java`). Without a
+   * `RestoreType` it is a full copy, the only type that accepts a time
+   * (https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_RestoreDBClusterToPointInTime.html).
+   */
+  private restore({ snapshot, cluster, time }: RestoreSource): void {
     if (snapshot) {
       this.cluster.snapshotIdentifier = snapshot;
     } else {
-      this.cluster.sourceDbClusterIdentifier = cluster;
-      this.cluster.restoreToTime = time;
+      Object.assign(this.cluster, { sourceDbClusterIdentifier: cluster, restoreToTime: time });
       acknowledge(this.cluster, 'clusterRestoredToTime');
     }
     for (const { cfnResourceType, cfnOptions } of this.node.findAll().filter(CfnResource.isCfnResource)) {
