@@ -79,9 +79,9 @@ export function createProgram(terminal: Terminal, only?: string): Command {
     .version(version, '--version', 'print the version of this command line')
     .helpOption('-h, --help', 'print this help')
     .commandsGroup('This command line:')
-    .helpCommand('help [command...]', 'print the help of a command')
+    .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', help)
-    .showHelpAfterError('Add --help for the options.')
+    .showHelpAfterError('Add --help for the commands and their options.')
     .configureHelp({
       optionTerm: ({ flags, mandatory }) => `${flags}${mandatory ? ' (required)' : ''}`,
       optionDescription: describeOption,
@@ -99,10 +99,6 @@ export function createProgram(terminal: Terminal, only?: string): Command {
     for (const [name, load] of Object.entries(group))
       if (!exists || name === only) load().register(program, terminal);
   }
-  for (const group of [program, ...program.commands.filter(isGroup)])
-    group
-      .showHelpAfterError('The command comes first, then its options. Add --help for the commands.')
-      .hook('preSubcommand', nameSlipsFirst);
   return program;
 }
 
@@ -118,86 +114,13 @@ const flow = (text: string): string =>
       .trimEnd(),
   );
 
-const isGroup = ({ commands }: Command) => commands.length > 0;
-
 function describeOption({ description, argChoices, defaultValue, defaultValueDescription }: Option): string {
   const choices = argChoices ? `: ${argChoices.join(', ')}` : '';
   const usual = defaultValueDescription ?? defaultValue;
   return `${description}${choices}${usual === undefined ? '' : ` (default: ${usual})`}`;
 }
 
-/**
- * An option that is misspelt, or a value without its option, explains a required option that is missing, and comes before a wrong
- * value.
- */
-function nameSlipsFirst({ args }: Command, command: Command): void {
-  const { operands, unknown } = slipsIn(args.slice(1), command.options);
-  const isHelp = isGroup(command) || unknown.some((word) => /^(-h|--help)$/.test(word));
-  if (isHelp || operands.length + unknown.length === 0) return;
-  const [operand] = operands;
-  const meant = command.options
-    .filter((option) => operand && accepts(option, operand))
-    .map(({ long }) => long);
-  // Commander looks for these first.
-  for (const option of command.options) Object.assign(option, { mandatory: false, parseArg: undefined });
-  const [flag = ''] = unknown;
-  const [full, ...others] = command.options.filter(
-    ({ long }) => /^--\w/.test(flag) && long?.startsWith(flag),
-  );
-  // Commander looks for misspelt words only.
-  if (full && others.length === 0)
-    command.error(`error: unknown option '${flag}'\n(Did you mean ${full.long}?)`);
-  if (flag) return;
-  const hint = meant.length > 0 ? `\n(Did you mean ${meant.join(' or ')} ${operand}?)` : '';
-  command.error(`error: unexpected argument '${operand}'${hint}`);
-}
-
-/** Words that are neither options of a command nor their values. */
-function slipsIn(words: readonly string[], options: readonly Option[]) {
-  const slips = { operands: [] as string[], unknown: [] as string[] };
-  for (let index = 0; index < words.length; index += 1) {
-    const word = words[index] ?? '';
-    const [flag = ''] = word.split('=');
-    const option = options.find(({ long, short }) => flag === long || flag === short);
-    if (!option) slips[/^-./.test(word) ? 'unknown' : 'operands'].push(word);
-    else if (option.required && flag === word) index += 1;
-  }
-  return slips;
-}
-
-/** Whether a word is a value for an option that does not take just any. */
-function accepts({ required, parseArg }: Option, word: string): boolean {
-  const isValid = (text: string) => {
-    try {
-      return parseArg?.(text, undefined) !== undefined;
-    } catch {
-      return false;
-    }
-  };
-  return required && isValid(word) && !isValid(' ');
-}
-
-/** The command that words name, the words of its name, and the others as Commander needs them. */
-function findCommand(program: Command, words: readonly string[]) {
-  let command = program;
-  const path: string[] = [];
-  const rest = [...words];
-  let wantsHelp = false;
-  for (let [word] = rest; word !== undefined && isGroup(command); [word] = rest) {
-    const found = command.commands.find((each) => each.name() === word);
-    if (!found && word !== 'help') break;
-    rest.shift();
-    if (found) path.push(word);
-    command = found ?? command;
-    wantsHelp ||= !found;
-  }
-  // With --help after an unknown command, Commander prints the help of the group.
-  if (isGroup(command) && rest[0]?.startsWith('-') === false) rest.length = 1;
-  else if (wantsHelp) rest.push('--help');
-  return { command, path, rest };
-}
-
-/** Commander prints an unknown option with its value, and unexpected arguments. */
+/** Commander prints an unknown option with its value, and an unknown command. */
 const withoutSecrets = (text: string) =>
   text.replace(/(unknown option '[^'=]*=)[^']*/, '$1…').replace(/whsec_[\w+/=-]+|\beyJ[\w-]+\.[\w.-]+/g, '…');
 
@@ -212,16 +135,12 @@ export async function runCommandLine(
   const words = isLocal ? args.toSpliced(args.indexOf(name), 0, 'local') : args;
   try {
     const program = createProgram(terminal, isLocal ? 'local' : name);
-    const { command, path, rest } = findCommand(program, words);
-    const [first = '', ...others] = rest;
-    if (isGroup(command) && others.length > 0 && /^(-h|--help|--version)$/.test(first))
-      throw new UsageError(`${first} stands alone.`, 'For the help of a command: ./wallet COMMAND --help');
+    const named = (command: Command, word: string) => command.commands.find((each) => each.name() === word);
+    const command = words.reduce((found, word) => named(found, word) ?? found, program);
     const taken = takenByNpm(command.options, variables);
     if (taken)
-      throw new UsageError(
-        `npm took ${taken} as its own. Run ./wallet ${path.join(' ')} …, or npm run -s wallet -- ${path.join(' ')} …`,
-      );
-    await program.parseAsync([...path, ...rest], { from: 'user' });
+      throw new UsageError(`npm took ${taken} as its own. Run ./wallet …, or npm run -s wallet -- …`);
+    await program.parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {
     // Commander has already printed its message. Its exit code is 1 for usage errors, 0 for help.

@@ -7,29 +7,25 @@ import { reserveOutputs } from '../domain/outputs';
 import { type ApiResponse, callApi, sendDeletion, unexpectedResponse } from './callers/api';
 import type { DeployedEnvironment } from './shell/deployed-environment';
 import { environmentCommand } from './shell/deployed-environment';
-import { CommandFailed, UsageError } from './shell/failure';
+import { CommandFailed } from './shell/failure';
 import { awaitInterruption } from './shell/interruption';
 import { runOperation } from './shell/operations';
 import { type CommonOptions, duration } from './shell/options';
 import type { Terminal } from './shell/terminal';
 import { requireDelivered, waitForAttempt } from './webhooks/attempts';
-import { receiverUrl } from './webhooks/options';
 import { putEvent } from './webhooks/queue';
 
 interface SmokeOptions extends CommonOptions {
-  readonly receiverUrl?: string;
-  readonly withoutWebhook?: boolean;
   /** Seconds. */
   readonly timeout: number;
 }
 
 const help = `The environment is its own receiver: it verifies the signature and the source address of the webhook that it sends.
-With --receiver-url the webhook goes to that receiver, and only it can check them.
 
 It also cleans up after a failure and after Ctrl-C. The audit record and the attempt remain. If a run is killed, a run on a
 later day removes its organization.
 
-Exit codes: 0 every step passed or was unchecked, 1 a step failed or was skipped, 2 usage error.`;
+Exit codes: 0 every step passed, 1 a step failed or was skipped, 2 usage error.`;
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<SmokeOptions>(program, terminal, 'smoke', {
@@ -37,27 +33,20 @@ export function register(program: Command, terminal: Terminal): void {
     help,
     production: '"smoke" creates an organization there and removes it afterwards',
     run: (target, options) => smoke(target, options, terminal),
-  })
-    .option('--receiver-url <url>', 'a receiver of yours that returns 2xx', receiverUrl)
-    .option('--without-webhook', 'skip the webhook steps')
-    .addOption(
-      duration('--timeout <duration>', 'how long to wait for the delivery', { usual: '2m', most: '15m' }),
-    );
+  }).addOption(
+    duration('--timeout <duration>', 'how long to wait for the delivery', { usual: '2m', most: '15m' }),
+  );
 }
 
-const recorded = 'find it in the delivery log';
-const checked = ['receive the delivery', 'check its source address', 'verify its signature'] as const;
 const lastStep = 'clean up';
 
 async function smoke(target: DeployedEnvironment, options: SmokeOptions, terminal: Terminal): Promise<void> {
-  const { withoutWebhook, json, environment, timeout } = options;
-  if (withoutWebhook && options.receiverUrl !== undefined)
-    throw new UsageError('Give --receiver-url or --without-webhook, not both.');
+  const { json, environment, timeout } = options;
   const eventId = newEventId();
 
   const begun = performance.now();
   const { signal, forget } = awaitInterruption();
-  const { steps, step, leaveOut } = createSteps(signal, json ? undefined : terminal);
+  const { steps, step } = createSteps(signal, json ? undefined : terminal);
 
   const organization = await step('create an ephemeral organization', true, async () => {
     const seeded = await runOperation(target, 'seed', { userGroupName: 'Smoke test', ephemeral: true });
@@ -92,29 +81,21 @@ async function smoke(target: DeployedEnvironment, options: SmokeOptions, termina
       return [compareOrigins(target, answer)];
     });
 
-    if (withoutWebhook)
-      leaveOut('excluded by --without-webhook', 'add a webhook', 'send an event', recorded, ...checked);
-    else {
-      const { receiverUrl: url } = options;
-      const webhook = await step('add a webhook', organization, async ({ organizationId }) => {
-        const receiver = url === undefined ? { check: true } : { url };
-        const added = await runOperation(target, 'add-webhook', { organizationId, kinds: null, ...receiver });
-        return [`${added.webhookId} to ${added.url}`, { organizationId, webhookId: added.webhookId }];
-      });
-      const sent = await step('send an event', webhook, async ({ organizationId, webhookId }) => {
-        await putEvent(target, { id: eventId, organizationId, kind: 'smoke.test', data: '{"smoke":true}' });
-        return [eventId, { eventId, webhookId }];
-      });
-      const attempt = await step(recorded, sent, async (event) => {
-        const isOver = ({ outcome, status }: Attempt) =>
-          outcome !== 'failed' || (url === undefined && verdicts.has(status));
-        const found = await waitForAttempt(target, event, { seconds: timeout, signal, isOver });
-        if (url !== undefined) requireDelivered(found);
-        return [`${found.outcome}, ${found.reason}, after ${found.durationMs} ms`, found];
-      });
-      if (url === undefined) await checkVerdict(target, attempt, step);
-      else leaveOut('only the receiver sees it', ...checked);
-    }
+    const webhook = await step('add a webhook', organization, async ({ organizationId }) => {
+      const input = { organizationId, kinds: null, check: true };
+      const { webhookId, url } = await runOperation(target, 'add-webhook', input);
+      return [`${webhookId} to ${url}`, { organizationId, webhookId }];
+    });
+    const sent = await step('send an event', webhook, async ({ organizationId, webhookId }) => {
+      await putEvent(target, { id: eventId, organizationId, kind: 'smoke.test', data: '{"smoke":true}' });
+      return [eventId, { eventId, webhookId }];
+    });
+    const attempt = await step('find it in the delivery log', sent, async (event) => {
+      const isOver = ({ outcome, status }: Attempt) => outcome !== 'failed' || verdicts.has(status);
+      const found = await waitForAttempt(target, event, { seconds: timeout, signal, isOver });
+      return [`${found.outcome}, ${found.reason}, after ${found.durationMs} ms`, found];
+    });
+    await checkVerdict(target, attempt, step);
   } finally {
     await step(lastStep, organization, async ({ organizationId }) => {
       const { removed } = await runOperation(target, 'remove-ephemeral-organizations', { organizationId });
@@ -124,10 +105,10 @@ async function smoke(target: DeployedEnvironment, options: SmokeOptions, termina
   }
 
   const ms = Math.round(performance.now() - begun);
-  const passed = steps.every(({ outcome }) => outcome === 'passed' || outcome === 'unchecked');
+  const passed = steps.every(({ outcome }) => outcome === 'passed');
   const { organizationId = null } = organization ?? {};
   if (json) terminal.result(JSON.stringify({ environment, passed, ms, organizationId, eventId, steps }));
-  const counts = ['passed', 'failed', 'skipped', 'unchecked'].flatMap((outcome) => {
+  const counts = ['passed', 'failed', 'skipped'].flatMap((outcome) => {
     const count = steps.filter((each) => each.outcome === outcome).length;
     return count > 0 ? `${count} ${outcome}` : [];
   });
@@ -139,8 +120,8 @@ async function smoke(target: DeployedEnvironment, options: SmokeOptions, termina
 
 interface StepResult {
   readonly name: string;
-  /** `skipped`: a prerequisite failed, or Ctrl-C. `unchecked`: excluded, or only an external receiver can check it. */
-  readonly outcome: 'passed' | 'failed' | 'skipped' | 'unchecked';
+  /** `skipped`: a prerequisite failed, or Ctrl-C. */
+  readonly outcome: 'passed' | 'failed' | 'skipped';
   readonly ms: number | null;
   readonly detail: string;
   readonly remedy: string | null;
@@ -186,10 +167,7 @@ function createSteps(signal: AbortSignal, terminal: Terminal | undefined) {
       return add(name, 'failed', message, elapsed(), remedy);
     }
   }
-  const leaveOut = (detail: string, ...names: readonly string[]) => {
-    for (const name of names) add(name, 'unchecked', detail);
-  };
-  return { steps: steps as readonly StepResult[], step, leaveOut };
+  return { steps: steps as readonly StepResult[], step };
 }
 
 const formatSeconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`;
@@ -203,22 +181,21 @@ async function checkVerdict(
   attempt: Attempt | undefined,
   step: ReturnType<typeof createSteps>['step'],
 ): Promise<void> {
-  const [receive, compareAddress, verifySignature] = checked;
   const addresses = (['WebhookOriginAddress', 'WebhookOriginReserveAddress'] as const)
     .map(target.optionalOutput)
     .filter((address) => address !== undefined);
-  const arrived = await step(receive, attempt, async (found) => {
+  const arrived = await step('receive the delivery', attempt, async (found) => {
     if (!verdicts.has(found.status)) requireDelivered(found);
     return [`status ${found.status}`, found.status];
   });
-  const fromOrigin = await step(compareAddress, arrived, async (status) => {
+  const fromOrigin = await step('check its source address', arrived, async (status) => {
     if (status !== 403) return [addresses.join(' or '), status];
     throw new CommandFailed(
       `The delivery did not come from ${addresses.join(' or ')}, or the firewall blocked it.`,
       `See the log of the function that checks deliveries, in ${target.logs}, and ${target.walletCommand('origin-status')}`,
     );
   });
-  await step(verifySignature, fromOrigin, async (status) => {
+  await step('verify its signature', fromOrigin, async (status) => {
     if (status === 204) return ['Standard Webhooks'];
     throw new CommandFailed(
       status === 401

@@ -6,7 +6,6 @@ import { proxyAgent } from '../shell/aws';
 import type { DeployedEnvironment } from '../shell/deployed-environment';
 import { CommandFailed } from '../shell/failure';
 import { parseJson } from '../shell/json';
-import { startCommand } from '../shell/wallet-command';
 import { type CallerClaims, signAccessToken, signUserAction } from './signing';
 
 export interface ApiResponse {
@@ -53,7 +52,7 @@ export async function callApi(
         ? `${method} ${url} timed out after ${deadline / 1_000} s.`
         : `${method} ${url} could not be sent: ${message || code}.`,
       target.local
-        ? `Start the environments of this machine: ${startCommand}`
+        ? `Start the environments of this machine: npm start`
         : 'Check the network, the host name in ApiBaseUrl, and that the stack is deployed.',
     );
   }

@@ -3,7 +3,6 @@ import { Option } from 'commander';
 import { CommandFailed } from '../shell/failure';
 import { readJson } from '../shell/json';
 import { path } from '../shell/options';
-import { inProject } from '../shell/wallet-command';
 import type { Template } from './effects';
 
 export type AssembledStack = ReturnType<typeof readAssembledStack>;
@@ -13,7 +12,7 @@ export const assemblyOption = () =>
     .argParser(path)
     .default(resolve(__dirname, '../../cdk.out'), 'cdk.out of this project');
 
-const remedy = `Name the folder with --assembly, or synthesize the stacks: ${inProject('npm run synth')}`;
+const remedy = `Name the folder with --assembly, or synthesize the stacks: npm run synth`;
 
 /** Reads a stack of a cloud assembly. @throws CommandFailed when the folder has no such stack */
 export function readAssembledStack(folder: string, name: string) {

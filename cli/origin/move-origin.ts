@@ -170,33 +170,18 @@ interface Progress {
   readonly signal: AbortSignal;
   /** The stack when last read. */
   stack: OriginStack;
-  /** The update that was asked for last, and whether CloudFormation has accepted it. */
-  update?: OriginLocation & { readonly begun: boolean };
+  /** The update that was asked for last. */
+  update?: OriginLocation;
 }
 
 const interrupted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
 function whereItStands({ stack, update }: Progress): string {
-  const isRunning = stack.status.endsWith('_IN_PROGRESS');
-  const waits = 'webhooks wait until the move goes on.';
-  if (!update)
-    return isRunning
-      ? `Interrupted while waiting for another update of the stack, which CloudFormation continues: it is in ${formatLocation(stack)}.`
-      : `Interrupted before an update: the webhook origin is in ${formatLocation(stack)}.`;
-  const location = formatLocation(update);
-  if (!update.begun) {
-    const asking = `Interrupted while asking for the update to ${location}, which may have begun`;
-    if (update.zone === noZone) return `${asking}: if so, CloudFormation deletes the gateway, and ${waits}`;
-    return stack.zone === noZone
-      ? `${asking}: if not, no gateway has the address, and ${waits}`
-      : `${asking}.`;
-  }
-  if (update.zone === noZone)
-    return `Interrupted in the update to zone none: CloudFormation continues it by itself and deletes the gateway. Nothing begins the second update. No gateway has the address then, and ${waits}`;
-  return isSame(stack, update) && !isRunning
-    ? `Interrupted in the check: the stack is in ${location}; nothing has checked the gateway and the consumers.`
-    : `Interrupted in the update to ${location}: CloudFormation continues it by itself, creates the gateway and enables the consumers, unless it fails; nothing checks that.`;
+  const during = update ? ` in the update to ${formatLocation(update)}` : '';
+  const isWithout = [stack.zone, update?.zone].includes(noZone);
+  const waits = isWithout ? ' While no gateway has the address, webhooks wait until the move goes on.' : '';
+  return `Interrupted${during}: the stack was in ${formatLocation(stack)}, ${stack.status}. CloudFormation ends by itself what has begun; nothing begins another update.${waits}`;
 }
 
 /** The stack's parameters hold the state of the move: an interrupted move resumes from there. */
@@ -208,9 +193,8 @@ async function move(clients: OriginClients, destination: OriginLocation, progres
     signal.throwIfAborted();
     note(`Updating the stack to ${formatLocation(location)}.`);
     const begun = Date.now();
-    progress.update = { ...location, begun: false };
+    progress.update = location;
     const token = await beginUpdate(clients, progress.stack, location);
-    progress.update = { ...location, begun: true };
     await waitForStack(clients, location, progress);
     if (!progress.stack.status.startsWith('UPDATE_COMPLETE'))
       throw await updateFailed(clients, progress.stack, location, token);

@@ -1,7 +1,6 @@
 import type { Agent } from 'node:http';
 import https from 'node:https';
 import { CommandFailed } from './failure';
-import { startCommand } from './wallet-command';
 
 /** Milliseconds for a call with its retries: a paused database cluster may need half of it to resume. */
 const deadline = 60_000;
@@ -174,7 +173,7 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   [/CERT|SELF_SIGNED/, 'Behind a proxy that inspects TLS, set NODE_EXTRA_CA_CERTS to its root certificate.'],
   [
     /^ECONNREFUSED$/,
-    `Start the environments of this machine (${startCommand}), or check AWS_ENDPOINT_URL and HTTPS_PROXY.`,
+    `Start the environments of this machine (npm start), or check AWS_ENDPOINT_URL and HTTPS_PROXY.`,
   ],
   [
     /^EndpointError$/,

@@ -8,13 +8,7 @@ import { CommandFailed } from './failure';
 import { readJson } from './json';
 import { type CommonOptions, withEnvironment } from './options';
 import type { Terminal } from './terminal';
-import {
-  type EnvironmentOptions,
-  inProject,
-  localOutputs,
-  startCommand,
-  walletCommand,
-} from './wallet-command';
+import { type EnvironmentOptions, localOutputs, walletCommand } from './wallet-command';
 
 /** A deployed environment, in AWS or on this machine. */
 export type DeployedEnvironment = Awaited<ReturnType<typeof openEnvironment>>;
@@ -34,19 +28,16 @@ export async function openEnvironment(
     const running = environments.filter((each) => outputs[each.stackId]).map((each) => each.name);
     throw new CommandFailed(
       `Environment ${name} is not running on this machine.`,
-      `Choose a running one with --environment (${running.join(', ')}), or start all: ${startCommand}`,
+      `Choose a running one with --environment (${running.join(', ')}), or start all: npm start`,
     );
   }
   if (!stack)
     throw new CommandFailed(
       `${file} has no outputs of environment ${name} (stack ${stackId}). It has: ${Object.keys(outputs).join(', ') || 'none'}.`,
-      `Name the right file with --outputs, or deploy the stack: ${inProject(`npx cdk deploy ${stackId} --outputs-file FILE`)}`,
+      `Name the right file with --outputs, or deploy the stack: npx cdk deploy ${stackId} --outputs-file FILE`,
     );
   const missing = (what: string): never => {
-    throw new CommandFailed(
-      what,
-      endpoints ? `Restart the environments: ${startCommand}` : otherVersionRemedy,
-    );
+    throw new CommandFailed(what, endpoints ? `Restart the environments: npm start` : otherVersionRemedy);
   };
   return {
     environment,
@@ -78,14 +69,14 @@ export async function openEnvironment(
 export const otherVersionRemedy =
   'The stack was deployed by another version: deploy this one, or use the command line of that version.';
 
-const outputsRemedy = `With --outputs, name the file that "cdk deploy --outputs-file" wrote, or start the environments of this machine: ${startCommand}`;
+const outputsRemedy = `With --outputs, name the file that "cdk deploy --outputs-file" wrote, or start the environments of this machine: npm start`;
 
 /** Stack outputs by stack name: the file of `cdk deploy --outputs-file` and of `npm start`. */
 export function readOutputs(file: string): Readonly<Record<string, Readonly<Record<string, string>>>> {
   if (file === localOutputs && !existsSync(file))
     throw new CommandFailed(
       'No environments run on this machine.',
-      `Start them: ${startCommand}\nFor a deployed one, name the file that "cdk deploy --outputs-file" wrote with --outputs.`,
+      `Start them: npm start\nFor a deployed one, name the file that "cdk deploy --outputs-file" wrote with --outputs.`,
     );
   return readJson(file, outputsRemedy);
 }

@@ -44,7 +44,6 @@ export function register(program: Command, terminal: Terminal): void {
     help: 'The URL must be https with a public host name; on this machine also http://127.0.0.1:PORT/ ("wallet local receive").',
     production: "a webhook sends the organization's events to another system",
     async run(target, { organization: organizationId, url = '', kinds = null }, print) {
-      hintAtKinds(target, kinds);
       const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds });
       const { webhookId, secretVersion } = added;
       const again = target.walletCommand(`webhook secret --webhook ${webhookId}`);
@@ -54,7 +53,6 @@ export function register(program: Command, terminal: Terminal): void {
       const kind = kinds?.[0] ?? 'wallet.created';
       const send = `local send-event --organization ${organizationId} --kind ${kind} --data '{}'`;
       target.note(`To send it an event: ${target.walletCommand(send)}`);
-      await warnOfSameUrl(target, added);
     },
   })
     .requiredOption('--url <url>', 'where to deliver events', receiverUrl)
@@ -99,11 +97,9 @@ the old one. A disabled webhook stays disabled.`,
     async run(target, { webhook: webhookId, url, kinds, allKinds }, print) {
       if (kinds ? allKinds : url === undefined && !allKinds)
         throw new UsageError('Give --url, --kinds or --all-kinds; the last two exclude each other.');
-      hintAtKinds(target, kinds);
       const change = { webhookId, url, kinds: allKinds ? null : kinds };
       const webhook = await runOperation(target, 'update-webhook', change);
       print(webhook, () => formatWebhook(webhook));
-      if (url !== undefined) await warnOfSameUrl(target, webhook);
     },
   })
     .option('--url <url>', 'its new URL', receiverUrl)
@@ -165,20 +161,6 @@ the old one. A disabled webhook stays disabled.`,
   });
 }
 
-/** An organization may have several webhooks of one URL, but seldom means to. */
-async function warnOfSameUrl(
-  target: DeployedEnvironment,
-  { webhookId, organizationId, url }: Webhook,
-): Promise<void> {
-  const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
-  const hrefOf = (text: string) => new URL(text).href;
-  const same = webhooks.filter((each) => each.webhookId !== webhookId && hrefOf(each.url) === hrefOf(url));
-  for (const other of same)
-    target.note(
-      `warning: ${other.webhookId} is registered with the same URL: an event that both receive arrives there twice, with different webhook-ids.`,
-    );
-}
-
 const testWebhook: Definition<{ readonly webhook: string }> = {
   summary: 'send a signed test event to a webhook and print the first attempt',
   help: `Only this webhook receives the event, whatever its kinds. The event contains no data of the organization, so it needs no
@@ -208,15 +190,6 @@ async function sendTestEvent(
   const message = { body: writeDelivery(delivery), group: webhookId };
   await sendMessages(target, 'WebhookDeliveryQueueUrl', [message]);
   return eventId;
-}
-
-/** Kinds match exactly. */
-function hintAtKinds({ note }: DeployedEnvironment, kinds: readonly string[] | null | undefined): void {
-  const odd = kinds?.filter((kind) => !/^[a-z0-9]+([._:/-][a-z0-9]+)*$/.test(kind)) ?? [];
-  if (odd.length > 0)
-    note(
-      `warning: ${odd.join(', ')}: kinds match exactly, with their capitals and dots, as in wallet.created.`,
-    );
 }
 
 const eventKinds = (text: string): string[] => text.split(',').map(eventKind);

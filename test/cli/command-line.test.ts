@@ -3,14 +3,14 @@ import fs, { symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runCommandLine } from '../../cli/command-line';
 import { createTerminal, table } from '../../cli/shell/terminal';
-import { inProject, walletCommand } from '../../cli/shell/wallet-command';
+import { walletCommand } from '../../cli/shell/wallet-command';
 import { environments } from '../../lib/environments';
 import { version } from '../../package.json';
 import { sourcesIn } from '../architecture/sources';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { runWallet, silent, walletCommands, writeOutputs } from '../support/wallet-command';
-import { groupId, identityId, refusal, useRegion, wallet, webhookId } from './region';
+import { identityId, refusal, useRegion, wallet, webhookId } from './region';
 
 const region = useRegion();
 const folder = temporaryFolder();
@@ -45,7 +45,7 @@ it('recognizes options that npm consumed', async () => {
   const { exitCode, stderr } = await runWallet(['smoke'], { variables });
   expect(exitCode).toBe(2);
   expect(stderr).toBe(
-    'error: npm took --environment as its own. Run ./wallet smoke …, or npm run -s wallet -- smoke …\n',
+    'error: npm took --environment as its own. Run ./wallet …, or npm run -s wallet -- …\n',
   );
   expect((await runWallet(['origins', '--help'], { variables: { npm_config_yes: 'true' } })).exitCode).toBe(
     0,
@@ -54,23 +54,11 @@ it('recognizes options that npm consumed', async () => {
 
 const caller = ['--caller', identityId];
 it.each([
-  [['delete-group', '--grop', groupId, ...caller], "unknown option '--grop'\n(Did you mean --group?)"],
+  [['smoke', '--enviroment', first.name], "unknown option '--enviroment'\n(Did you mean --environment?)"],
+  [['smoke', first.name], 'too many arguments'],
   [['delete-group', ...caller], "required option '--group <id>' not specified"],
-  [['delete-group', groupId, ...caller], `(Did you mean --group ${groupId}?)`],
-  [['audit', groupId], `(Did you mean --group ${groupId}?)`],
-  [['smoke', first.name], `(Did you mean --environment ${first.name}?)`],
-  [['webhook', 'show', webhookId], `(Did you mean --webhook ${webhookId}?)`],
-  [['move-origin', '2'], '(Did you mean --zone 2?)'],
-  [['smoke', '--env', first.name], "unknown option '--env'\n(Did you mean --environment?)"],
-  [['audit', 'nonsense'], "unexpected argument 'nonsense'"],
-  [['delete-group', '--group', 'x', '--grop', groupId], "unknown option '--grop'"],
-  [['delete-group', '--group=x', '--grop', groupId], "unknown option '--grop'"],
   [['delete-group', '--group', 'x', ...caller], "argument 'x' is invalid. Give an id such as ug-"],
-  [['--version', 'smoke', '--environment', first.name], '--version stands alone.'],
-  [['--help', 'delete-group', '--group', groupId, ...caller], '--help stands alone.'],
-  [['webhook', '--help', 'add', '--url', 'x'], '--help stands alone.'],
-  [['--environment', first.name, 'smoke'], 'The command comes first, then its options.'],
-  [['nonsense', '--help'], "unknown command 'nonsense'"],
+  [['--environment', first.name, 'smoke'], "unknown option '--environment'"],
   [['webhook', 'ad', '--webhook', webhookId], "unknown command 'ad'\n(Did you mean add?)"],
 ])('tells the slip in %j', async (args, message) => {
   const printed = await wallet(...args);
@@ -103,7 +91,6 @@ it('a bug exits with 1, and prints its stack trace', async () => {
 
 it('help prints the help of a command, with choices and defaults as a person writes them', async () => {
   const printed = await wallet('webhook', 'add', '--help');
-  expect(await wallet('help', 'webhook', 'add')).toEqual(printed);
   expect(await wallet('webhook', 'help', 'add')).toEqual(printed);
   expect(printed.stdout).toMatch(new RegExp(`\\(default:\\s+${first.name}\\)`));
 });
@@ -137,17 +124,13 @@ it.each([...new Set(codes)].filter((code) => !selfEvident.test(code)))(
   },
 );
 
-it('printed commands select the environment, and work in every folder', () => {
-  const projectRoot = resolve(__dirname, '../..');
+it('printed commands select the environment', () => {
   const deployed = { environment: 'other', outputs: "/srv/it's/o.json" };
   expect(walletCommand('smoke', deployed)).toBe(
     `./wallet smoke --environment other --outputs '/srv/it'"'"'s/o.json'`,
   );
-  const elsewhere = jest.spyOn(process, 'cwd').mockReturnValue('/');
-  const local = { environment: first.name, outputs: join(projectRoot, '.local/outputs.json') };
-  const printed = [walletCommand('smoke', local), inProject('npx cdk deploy')];
-  elsewhere.mockRestore();
-  expect(printed).toEqual([`${projectRoot}/wallet smoke`, `cd ${projectRoot} && npx cdk deploy`]);
+  const local = { environment: first.name, outputs: resolve(__dirname, '../../.local/outputs.json') };
+  expect(walletCommand('smoke', local)).toBe('./wallet smoke');
 });
 
 it('runs as a process from any folder, and through a symbolic link', () => {

@@ -46,7 +46,7 @@ const writing: Readonly<Record<string, readonly string[]>> = {
   'delete-group': ['--group', newId('ug'), '--caller', newId('us')],
   'local seed': [],
   'local send-event': ['--organization', organizationId, '--kind', 'wallet.created'],
-  smoke: ['--without-webhook'],
+  smoke: [],
   'webhook add': ['--organization', organizationId, '--url', 'https://hooks.customer.com/wallet'],
   'webhook remove': ['--webhook', webhookId],
   'webhook update': ['--webhook', webhookId, '--all-kinds'],

@@ -15,8 +15,6 @@ const webhook = {
   ...{ secretVersion: 1, rotatedAt: null, createdAt: time },
   ...{ pausedUntil: null, pauseReason: null },
 };
-/** The organization's only webhook. */
-const alone = { 'list-webhooks': () => result({ webhooks: [webhook] }) };
 const ofOrganization = ['--organization', organizationId];
 const ofWebhook = ['--webhook', webhookId];
 
@@ -26,7 +24,7 @@ it.each<[name: string, args: string[], operation: string, input: object, given: 
   ['enable', [], 'enable-webhook', { webhookId }, webhook],
   ['remove', [], 'remove-webhook', { webhookId }, { webhookId, organizationId }],
 ])('webhook %s %j calls one operation and prints its result', async (name, args, operation, input, given) => {
-  region.answer({ [operation]: () => result(given), ...alone });
+  region.answer({ [operation]: () => result(given) });
   expect(await region.json('webhook', name, ...ofWebhook, ...args)).toEqual(given);
   expect(region.calls()[0]).toEqual({ operation, input });
   expect((await region.wallet('webhook', name, ...ofWebhook, ...args)).stdout).toMatch(webhookId);
@@ -49,26 +47,6 @@ it.each([
   expect(stdout).toContain(line);
 });
 
-it.each(['add', 'update'])('webhook %s warns of another webhook with the same URL', async (name) => {
-  const other = {
-    ...webhook,
-    webhookId: 'wh-ddddd-eeeee-ffffffffffffffff',
-    url: 'https://HOOKS.customer.com:443/wallet',
-  };
-  const elsewhere = { ...other, url: `${url}/` };
-  const listing = (...others: object[]) => ({
-    'list-webhooks': () => result({ webhooks: [webhook, ...others] }),
-  });
-  const run = (others: ReturnType<typeof listing>) => {
-    region.answer({ [`${name}-webhook`]: () => result(webhook), ...others });
-    return region.wallet('webhook', name, ...(name === 'add' ? ofOrganization : ofWebhook), '--url', url);
-  };
-  const { exitCode, stderr } = await run(listing(other));
-  expect(exitCode).toBe(0);
-  expect(stderr).toContain(`warning: ${other.webhookId} is registered with the same URL`);
-  expect((await run(listing(elsewhere))).stderr).not.toContain('warning');
-});
-
 it('webhook list prints a table, or a JSON array', async () => {
   region.answer({ 'list-webhooks': () => result({ webhooks: [webhook] }) });
   const list = ['webhook', 'list', ...ofOrganization];
@@ -82,7 +60,7 @@ it.each<[name: string, args: string[], operation: string, input: object, given: 
   ['secret', ofWebhook, 'describe-webhook', { webhookId }, { ...webhook, secretVersion: 2 }],
   ['rotate', [...ofWebhook, '--again'], 'rotate-webhook-secret', { webhookId, again: true }, rotated],
 ])('webhook %s %j prints the secret that signs', async (name, args, operation, input, given) => {
-  region.answer({ [operation]: () => result(given), ...alone });
+  region.answer({ [operation]: () => result(given) });
   const secret = await region.secret(given.secretVersion);
   expect(await region.json('webhook', name, ...args)).toMatchObject({ webhookId, secret });
   expect(region.calls()[0]).toEqual({ operation, input });
@@ -150,24 +128,4 @@ it("webhook secret refuses the environment's own probe", async () => {
   const printed = await region.wallet('webhook', 'secret', '--webhook', probe.webhookId);
   const stderr = expect.stringContaining("is the environment's own probe: nobody needs its secret.");
   expect(printed).toEqual({ exitCode: 2, stdout: '', stderr });
-});
-
-it.each([
-  [
-    'wallet.,WALLET.CREATED,walletCreated,wallet.created',
-    'warning: wallet., WALLET.CREATED, walletCreated: kinds match',
-  ],
-  ['wallet.created,webhook.disabled,a-b_c:d/e', ''],
-])('webhook add and update hint at kinds that may never match: %s', async (text, hint) => {
-  const [changed, none] = [() => result(webhook), () => result({ webhooks: [] })];
-  region.answer({ 'add-webhook': changed, 'update-webhook': changed, 'list-webhooks': none });
-  for (const args of [
-    ['add', ...ofOrganization, '--url', url],
-    ['update', ...ofWebhook],
-  ]) {
-    const { exitCode, stderr } = await region.wallet('webhook', ...args, '--kinds', text);
-    expect([exitCode, stderr.split('\n').find((line) => line.startsWith('warning')) ?? '']).toEqual([
-      ...[0, hint ? expect.stringContaining(hint) : ''],
-    ]);
-  }
 });
