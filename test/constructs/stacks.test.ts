@@ -184,6 +184,14 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
     expect(secured.sort()).toEqual(idsOf(stack.all('AWS::SQS::Queue')).sort());
   });
 
+  it('encrypts its logs, secrets and alarms with keys of its own', () => {
+    const key = { 'Fn::GetAtt': [expect.stringMatching(/^(Operations|Database)Key$/), 'Arn'] };
+    const types = ['AWS::Logs::LogGroup', 'AWS::SecretsManager::Secret', 'AWS::SNS::Topic'];
+    for (const { logicalId, Type, Properties } of stack.resources)
+      if (types.includes(Type))
+        expect([logicalId, Properties.KmsKeyId ?? Properties.KmsMasterKeyId]).toEqual([logicalId, key]);
+  });
+
   it('denies everybody but AWS services to grant its keys, and allows no key to be granted otherwise', () => {
     const notForService = { 'kms:GrantIsForAWSResource': 'false', 'aws:PrincipalIsAWSService': 'false' };
     const denial = { Effect: 'Deny', Principal: { AWS: '*' }, Condition: { BoolIfExists: notForService } };
