@@ -163,21 +163,11 @@ const remedies: readonly (readonly [RegExp, string])[] = [
     /^(UnrecognizedClientException|InvalidClientTokenId|InvalidAccessKeyId|AuthFailure)$/,
     'Check AWS_PROFILE and AWS_ACCESS_KEY_ID, and that the region is enabled in the account.',
   ],
-  [
-    // Lambda deletes the network interfaces of a function in a VPC that is idle for weeks, and its next invocation fails.
-    // https://docs.aws.amazon.com/lambda/latest/dg/functions-states.html
-    /^(ResourceNotReady|ENINotReady|CodeArtifactUserPending|ResourceConflict)Exception$/,
-    'If the function is pending, wait a minute or two and try again.',
-  ],
   [/Thrott|^(RequestLimitExceeded|TooManyRequestsException)$/, 'Wait a minute and try again.'],
   [/CERT|SELF_SIGNED/, 'Behind a proxy that inspects TLS, set NODE_EXTRA_CA_CERTS to its root certificate.'],
   [
     /^ECONNREFUSED$/,
     `Start the environments of this machine (npm start), or check AWS_ENDPOINT_URL and HTTPS_PROXY.`,
-  ],
-  [
-    /^EndpointError$/,
-    'Unset AWS_USE_FIPS_ENDPOINT and AWS_USE_DUALSTACK_ENDPOINT, and remove them from the profile.',
   ],
   [/^(E[A-Z_]+|TimeoutError)$/, networkRemedy],
 ];

@@ -39,24 +39,11 @@ export async function waitForAttempt(
   );
 }
 
-/** @throws CommandFailed for any outcome but `delivered`, with the remedy */
+/** @throws CommandFailed for any outcome but `delivered` */
 export function requireDelivered({ outcome, reason, status }: Attempt): void {
   if (outcome === 'delivered') return;
   throw new CommandFailed(
     `The receiver ${status === null ? 'did not respond' : `returned ${status}`}: ${outcome}, ${reason}.`,
-    remedies.find(([pattern]) => pattern.test(`${status ?? reason}`))?.[1],
+    'What receivers must do: docs/receivers.md.',
   );
 }
-
-/** Remedies by status, or by reason if there is none. */
-const remedies: readonly (readonly [RegExp, string])[] = [
-  [/^401$/, 'It rejected the signature: check its clock, and its secret ("wallet webhook secret").'],
-  [/^410$/, 'This disabled the webhook. Make the receiver return 2xx, then: wallet webhook enable.'],
-  [/^3\d\d$/, 'Redirects are not followed. Give the final URL: wallet webhook update --url.'],
-  [/^5\d\d$/, 'See the log of the receiver.'],
-  [/^\d+$/, 'It must return 2xx: check the path of the URL, and any proxy or firewall in front of it.'],
-  [/refused/, 'Nothing listens at the URL: start the receiver (wallet local receive), and check the port.'],
-  [/timeout/, 'It must respond within 15 s: allow the address in its firewall, see "wallet origins".'],
-  [/certificate|tls/, 'It needs a valid certificate from a public authority for the host name in the URL.'],
-  [/./, 'Check that the receiver is reachable from the internet at its URL.'],
-];

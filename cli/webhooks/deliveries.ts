@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type Attempt, outcomes } from '../../domain/delivery';
-import { type DeployedEnvironment, environmentCommand } from '../shell/deployed-environment';
-import { OperationRefused, runOperation } from '../shell/operations';
+import { environmentCommand } from '../shell/deployed-environment';
+import { runOperation } from '../shell/operations';
 import { id, time } from '../shell/options';
 import { type Terminal, table } from '../shell/terminal';
 import { eventId } from './options';
@@ -24,7 +24,7 @@ their id come from "wallet webhook test".
 The series is "-" for the first delivery, and otherwise that of a redelivery; the attempt is its number in the schedule.
 Outcomes: "failed" is retried at the time in the last column, "given_up" was the last attempt (see "wallet redeliver"),
 "disabled" disabled the webhook because the receiver returned 410. The reason "paused" is of a delivery without a request: its
-webhook was paused for the rest of its 72 hours.`;
+webhook was paused for the rest of its 72 hours. "wallet webhook show" says until when it is paused.`;
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<DeliveriesOptions>(program, terminal, 'deliveries', {
@@ -43,7 +43,6 @@ export function register(program: Command, terminal: Terminal): void {
       ]);
       const heading = 'DATE EVENT WEBHOOK SERIES ATTEMPT STATUS HTTP REASON TOOK NEXT'.split(' ');
       print(attempts, () => table([heading, ...rows], terminal));
-      if (webhook && !json) await notePause(target, webhook);
       if (attempts.length === limit && !json)
         target.note(`The latest ${limit}. Earlier ones: --until ${attempts.at(-1)?.date}`);
     },
@@ -53,14 +52,4 @@ export function register(program: Command, terminal: Terminal): void {
     .addOption(new Option('--status <status>', 'filter by outcome').choices(outcomes))
     .option('--since <time>', 'since this time: ISO 8601, or an age such as 2h', time)
     .option('--until <time>', 'until this time: ISO 8601, or an age', time);
-}
-
-/** The deliveries of a paused webhook wait without attempts. Attempts outlive their webhook. */
-async function notePause(target: DeployedEnvironment, webhookId: string): Promise<void> {
-  const webhook = await runOperation(target, 'describe-webhook', { webhookId }).catch((error) => {
-    if (error instanceof OperationRefused) return undefined;
-    throw error;
-  });
-  if (webhook?.pausedUntil)
-    target.note(`${webhookId} is paused until ${webhook.pausedUntil}: ${webhook.pauseReason}.`);
 }

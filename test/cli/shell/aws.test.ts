@@ -16,7 +16,6 @@ it.each<[object, said: string, remedy: string]>([
   [{ name: 'CredentialsProviderError', message: 'None' }, 'None', 'Sign in to the account'],
   [network('SELF_SIGNED_CERT_IN_CHAIN'), 'No', 'NODE_EXTRA_CA_CERTS'],
   [network('ECONNREFUSED'), 'No', 'HTTPS_PROXY'],
-  [{ name: 'EndpointError', message: 'FIPS' }, 'FIPS', 'Unset AWS_USE_FIPS_ENDPOINT'],
   [anAddressEach, 'a, b', 'Check the'],
 ])('quotes AWS, with a remedy: %j', async (error, said, remedy) => {
   const sign = () => Promise.reject(Object.assign(new Error(), error));

@@ -107,7 +107,7 @@ describe('webhook test', () => {
 
   const failed = [{ ...attempt, outcome: 'failed', status: 500, reason: 'server_error' }];
   it.each<[string, object[], state: object, said: string, sent: number]>([
-    ['the receiver fails', failed, {}, 'server_error.\nSee the log', 1],
+    ['the receiver fails', failed, {}, 'server_error.\nWhat receivers', 1],
     ['there is no attempt in time', [], {}, 'No delivery attempt within 60 s.', 1],
     ['the webhook is disabled', [], { enabled: false }, 'Enable it first: ', 0],
   ])('fails when %s', async (_, attempts, state, said, sent) => {
