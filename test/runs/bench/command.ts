@@ -1,23 +1,19 @@
 import { cpus, loadavg, release, type } from 'node:os';
 import { Argument, Command } from 'commander';
 import { formatTable, longRun, temporaryFolder } from '../long-run';
-import { measureBurst } from './burst';
 import { measureColdStarts } from './cold';
 import { measureDeletion } from './delete';
 import { measureDelivery } from './deliver';
 import { type Figure, judge, missed, type PartOptions } from './measure';
 import { measurePurge } from './purge';
 import { measureStart } from './start';
-import { measureSynthesis } from './synth';
 
 const parts: Readonly<Record<string, (options: PartOptions) => Promise<readonly Figure[]>>> = {
   delete: measureDeletion,
   cold: measureColdStarts,
   deliver: measureDelivery,
   purge: measurePurge,
-  synth: measureSynthesis,
   start: measureStart,
-  burst: measureBurst,
 };
 const names = Object.keys(parts);
 

@@ -11,7 +11,7 @@ export interface PartOptions extends Harness {
 export interface Figure {
   readonly what: string;
   readonly against: string;
-  readonly unit: 'ms' | 'MiB' | '/s';
+  readonly unit: 'ms' | '/s';
   readonly value: readonly number[];
   readonly baseline: readonly number[];
   /** The bound of the ratio: a lower one for rates, an upper one for all else. */

@@ -9,16 +9,13 @@ import { startProject } from '../environments';
 import { projectRoot } from '../long-run';
 import { type Figure, interleave, type PartOptions } from './measure';
 
-/** Deletes the state of all environments. */
-export async function removeState(state: string): Promise<void> {
-  for (const { name } of environments) await removePostgres(databaseDirectory(state, name));
-  await rm(state, { recursive: true, force: true });
-}
-
 /** From `npm start` to its first line, and until a function in every environment has responded. */
 export async function measureStart(options: PartOptions): Promise<Figure[]> {
   const state = join(options.directory, 'state');
-  const clear = () => removeState(state);
+  const clear = async () => {
+    for (const { name } of environments) await removePostgres(databaseDirectory(state, name));
+    await rm(state, { recursive: true, force: true });
+  };
   options.cleanup.add(clear);
   const firstLine: number[] = [];
 
