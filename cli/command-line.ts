@@ -26,7 +26,6 @@ const registerLocal: Register = (program, terminal) => {
   for (const load of Object.values(localCommands)) load().register(group, terminal);
 };
 
-/** Keyed by heading, in the order of --help. */
 const commands: Readonly<Record<string, Commands>> = {
   'Environments:': {
     smoke: () => require('./smoke'),
@@ -102,7 +101,6 @@ export function createProgram(terminal: Terminal, only?: string): Command {
   return program;
 }
 
-/** Characters in a line. */
 const helpWidth = 80;
 
 /** Paragraphs in lines that fit; commander wraps the rest. */

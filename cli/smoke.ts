@@ -16,7 +16,6 @@ import { requireDelivered, waitForAttempt } from './webhooks/attempts';
 import { putEvent } from './webhooks/queue';
 
 interface SmokeOptions extends CommonOptions {
-  /** Seconds. */
   readonly timeout: number;
 }
 
@@ -206,7 +205,6 @@ async function checkVerdict(
   });
 }
 
-/** Expects exactly the addresses in the stack's outputs. */
 function compareOrigins(target: DeployedEnvironment, answer: ApiResponse): string {
   const reserves = reserveOutputs.map(target.optionalOutput).flatMap((each) => (each ? [`${each}/32`] : []));
   const expected = {

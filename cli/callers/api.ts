@@ -17,7 +17,6 @@ export interface ApiResponse {
 
 interface ApiRequest {
   readonly method: 'DELETE' | 'GET';
-  /** Appended to the base URL. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -25,7 +24,6 @@ interface ApiRequest {
 /** Milliseconds. The gateway's timeout is 29 s. */
 const deadline = 35_000;
 
-/** Sends a request to the API. @throws CommandFailed when there is no response */
 export async function callApi(
   target: DeployedEnvironment,
   { method, path, headers = {} }: ApiRequest,
@@ -58,7 +56,6 @@ export async function callApi(
   }
 }
 
-/** @throws CommandFailed with the response and the expected one */
 export function unexpectedResponse(
   target: DeployedEnvironment,
   { method, path }: ApiRequest,

@@ -23,7 +23,6 @@ export async function readCallerClaims(
   return { sub: identityId, org: organizationId, kind };
 }
 
-/** Seconds since the epoch. */
 const now = () => Math.floor(Date.now() / 1_000);
 
 /** Signs an access token. @param lifetime seconds, at most a day */
@@ -32,10 +31,8 @@ export function signAccessToken(target: DeployedEnvironment, caller: CallerClaim
   return sign(target, 'TokenSigningKeyArn', accessToken, { ...caller, iat, nbf: iat }, lifetime);
 }
 
-/** The request that a user action signs. */
 export interface SignedRequest {
   readonly method: string;
-  /** Has no query. */
   readonly path: string;
   readonly body: string;
 }

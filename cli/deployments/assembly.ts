@@ -14,7 +14,6 @@ export const assemblyOption = () =>
 
 const remedy = `Name the folder with --assembly, or synthesize the stacks: npm run synth`;
 
-/** Reads a stack of a cloud assembly. @throws CommandFailed when the folder has no such stack */
 export function readAssembledStack(folder: string, name: string) {
   const { environment, properties } = readJson(join(folder, 'manifest.json'), remedy).artifacts?.[name] ?? {};
   if (!properties?.templateFile) throw new CommandFailed(`${folder} has no stack ${name}.`, remedy);

@@ -1,6 +1,5 @@
 import type { ResourceChange } from '@aws-sdk/client-cloudformation';
 
-/** What an analysis reads of a template. */
 export interface Template {
   readonly Metadata?: object;
   readonly Parameters?: Readonly<Record<string, object>>;

@@ -9,17 +9,13 @@ import { acknowledgementsIn } from '../../domain/residency';
 import type { Environment } from '../../lib/environments';
 import { AwsCallFailed, callAws, callAwsPages, clientSettings } from '../shell/aws';
 
-/** What the live account answered to one question. */
 export interface Evidence {
   readonly what: string;
-  /** API actions. */
   readonly how: string;
   readonly regions: readonly string[];
-  /** Names of what was looked at. */
   readonly seen: readonly string[];
   /** What leads out of the regions, or could. */
   readonly findings: readonly string[];
-  /** Calls that AWS refused. */
   readonly notChecked: readonly string[];
 }
 
@@ -29,7 +25,6 @@ interface Question extends Pick<Evidence, 'what' | 'how' | 'regions'> {
 }
 type Seen = readonly (readonly [name: string, ...findings: string[]])[];
 
-/** Looks in all regions at once. */
 async function answer({ look, ...question }: Question): Promise<Evidence> {
   const answers = question.regions.map(async (region) => {
     try {
@@ -64,7 +59,6 @@ export const acknowledgedFindings = 'Acknowledged findings in the deployed templ
 const globalServices = ['cloudwatch', 'iam', 'route53'];
 const regionOf = (arn: string) => arn.split(':')[3] ?? '';
 
-/** @param enabled the account's regions */
 export async function collectEvidence(
   { name, residencyRegions: own, multiRegionKeys = false }: Environment,
   account: string,

@@ -9,7 +9,6 @@ import { acknowledgementsIn } from '../../domain/residency';
 import { effectOf, isHarmful, type Template, verbs } from './effects';
 import { statefulTypes } from './stateful-types';
 
-/** A stack of an assembly, or a deployed one. */
 export interface Stack {
   /** Such as `aws://unknown-account/eu-central-1`. */
   readonly environment: string;

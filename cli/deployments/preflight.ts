@@ -10,7 +10,6 @@ import type { Check, Context, Finding } from './checks/check';
 
 interface PreflightOptions {
   readonly environment: string;
-  /** @default - all of the environment */
   readonly stack?: string;
   readonly assembly: string;
   readonly json?: boolean;

@@ -14,7 +14,6 @@ import { CommandFailed, UsageError } from '../shell/failure';
 export const isOriginAddress = (text: string): boolean =>
   IPv4.isValidFourPartDecimal(text) && ['unicast', 'reserved'].includes(IPv4.parse(text).range());
 
-/** The zone when no gateway has the address. */
 export const noZone = 'none';
 
 export interface OriginLocation {
@@ -29,7 +28,6 @@ export const formatLocation = ({ zone, reserve }: OriginLocation): string =>
 /** The stack's parameters: a zone's number or `none`; `yes` or `no`, only in stacks with a reserve. */
 export const parameterNames = { zone: 'WebhookOriginZone', reserve: 'WebhookOriginUsesReserve' } as const;
 
-/** The webhook origin according to CloudFormation. */
 export interface OriginStack extends OriginLocation {
   readonly status: string;
   readonly address: string;
@@ -38,13 +36,11 @@ export interface OriginStack extends OriginLocation {
   readonly capabilities: Stack['Capabilities'];
 }
 
-/** The address that webhooks come from at a location. */
 export const addressAt = (stack: OriginStack, { reserve }: OriginLocation = stack): string =>
   (reserve ? stack.reserveAddress : undefined) ?? stack.address;
 
 export type OriginClients = Awaited<ReturnType<typeof openOrigin>>;
 
-/** @throws UsageError on this machine */
 export async function openOrigin(target: DeployedEnvironment) {
   if (target.local)
     throw new UsageError(
@@ -63,7 +59,6 @@ export async function openOrigin(target: DeployedEnvironment) {
   };
 }
 
-/** @throws CommandFailed when the stack is missing or has no webhook origin */
 export async function readOriginStack(client: CloudFormation, stackId: string): Promise<OriginStack> {
   const { StackStatus = '', Parameters = [], Outputs, Capabilities } = await requireDeployed(client, stackId);
   const parameters = Object.fromEntries(
@@ -88,7 +83,6 @@ export async function readOriginStack(client: CloudFormation, stackId: string): 
   };
 }
 
-/** @throws CommandFailed when the account no longer has the Elastic IP */
 export async function requireElasticIp({ ec2, target }: OriginClients, address: string): Promise<void> {
   const Filters = [{ Name: 'public-ip', Values: [address] }];
   const { Addresses } = await callAws(ec2, 'describeAddresses', { Filters });
@@ -106,10 +100,8 @@ type Consumer = Awaited<ReturnType<typeof readConsumers>>[number];
 export interface Origin {
   readonly stack: OriginStack | undefined;
   readonly resources: readonly StackResource[] | undefined;
-  /** Null when the stack has none. */
   readonly gateway: Gateway | null | undefined;
   readonly consumers: readonly Consumer[] | undefined;
-  /** Differences between them. */
   readonly faults: readonly string[];
 }
 

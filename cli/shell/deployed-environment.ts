@@ -10,7 +10,6 @@ import { type CommonOptions, withEnvironment } from './options';
 import type { Terminal } from './terminal';
 import { type EnvironmentOptions, localOutputs, walletCommand } from './wallet-command';
 
-/** A deployed environment, in AWS or on this machine. */
 export type DeployedEnvironment = Awaited<ReturnType<typeof openEnvironment>>;
 
 export async function openEnvironment(
@@ -41,19 +40,15 @@ export async function openEnvironment(
   };
   return {
     environment,
-    /** Whether it runs on this machine. */
     local: endpoints !== undefined,
-    /** Writes to stderr. */
     note,
     /** A command on this environment, ready to paste into a shell. */
     walletCommand: (command: string) => walletCommand(command, { environment: name, outputs: file }),
     /** Where `local receive` listens by default: the port moves with those of `npm start`. */
     receiverPort: Number(new URL(endpoints?.['webhook-receiver'] ?? 'http://127.0.0.1:8010/').port),
     logs: endpoints ? join(dirname(file), 'logs', name) : 'CloudWatch',
-    /** @throws CommandFailed when the stack has no such output */
     output: (output: OutputName): string =>
       stack[output] ?? missing(`Stack ${stackId} in ${file} has no output ${output}.`),
-    /** Reads an output that only some stacks have. */
     optionalOutput: (output: OutputName): string | undefined => stack[output],
     /** The region's real endpoint and the SDK's usual credentials, or those of this machine. */
     clientSettings: (service: string) =>

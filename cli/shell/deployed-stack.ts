@@ -12,7 +12,6 @@ export async function openCloudFormation(region: string): Promise<CloudFormation
   return new CloudFormation({ ...clientSettings(region), maxAttempts: 8 });
 }
 
-/** @returns undefined if there is no such stack */
 export async function findStack(client: CloudFormation, StackName: string): Promise<Stack | undefined> {
   // CloudFormation has no separate error for a missing stack.
   const answer = await unlessRefused(/^ValidationError$/, () =>
@@ -27,7 +26,6 @@ export async function findDeployed(client: CloudFormation, name: string): Promis
   return stack?.StackStatus === 'REVIEW_IN_PROGRESS' ? undefined : stack;
 }
 
-/** @throws CommandFailed when the stack is not deployed */
 export async function requireDeployed(client: CloudFormation, name: string): Promise<Stack> {
   const stack = await findDeployed(client, name);
   if (stack) return stack;

@@ -1,6 +1,5 @@
 /** The message states what failed and why; the remedy is a command where possible. */
 export class CommandFailed extends Error {
-  /** 1: failure; 2: usage error. */
   readonly exitCode: 1 | 2 = 1;
   constructor(
     message: string,

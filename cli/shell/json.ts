@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { CommandFailed } from './failure';
 
-/** @returns undefined if the text is not JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -31,7 +30,6 @@ export function readJson(file: string, remedy: string): any {
   return value;
 }
 
-/** @throws CommandFailed if writing fails */
 export function writeJson(file: string, content: object): void {
   try {
     writeFileSync(file, `${JSON.stringify(content, undefined, 2)}\n`);

@@ -5,7 +5,6 @@ import type { DeployedEnvironment } from './deployed-environment';
 import { CommandFailed, UsageError } from './failure';
 import { readFields } from './json';
 
-/** The operations function refused the operation; `code` is the reason. */
 export class OperationRefused extends CommandFailed {
   constructor(
     readonly code: string,
@@ -16,7 +15,6 @@ export class OperationRefused extends CommandFailed {
   }
 }
 
-/** Commands that help, by the reason of a refusal. */
 const remedies: Readonly<Record<string, readonly [advice: string, command: string]>> = {
   identity_not_found: ['Check the id and --environment, or create identities', 'local seed'],
   organization_not_found: ['Check the id and --environment, or create one', 'local seed'],
@@ -33,10 +31,7 @@ interface Answer<Name extends OperationName> {
   readonly errorMessage?: string;
 }
 
-/**
- * Runs an operation of the region's operations function (`lambda/run-operation`). Needs `lambda:InvokeFunction` on it.
- * @throws OperationRefused, or UsageError for invalid input, with the function's message; CommandFailed if it does not respond
- */
+/** @throws OperationRefused, UsageError for invalid input, or CommandFailed if the function does not respond */
 export async function runOperation<Name extends OperationName>(
   target: DeployedEnvironment,
   operation: Name,

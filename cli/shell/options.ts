@@ -3,7 +3,6 @@ import { beginsWithDay } from '../../domain/time';
 import { environmentNamed, environments, stackNamed, stacksOf } from '../../lib/environments';
 import { type EnvironmentOptions, localOutputs } from './wallet-command';
 
-/** Options of every command on an environment. */
 export interface CommonOptions extends EnvironmentOptions {
   readonly json?: boolean;
 }
@@ -19,7 +18,6 @@ export const withOutputs = (command: Command) =>
 
 export const withEnvironment = (command: Command) => withOutputs(command.addOption(environmentToWorkOn()));
 
-/** `--environment`, by default the first of the table. */
 export const environmentToWorkOn = () => environment('the environment').default(environments[0]?.name);
 
 /** `--environment`: one of the table, or a developer's copy, which --help does not list. */

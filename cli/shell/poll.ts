@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 interface PollOptions {
   readonly seconds: number;
-  /** Milliseconds. */
   readonly every: number;
   readonly signal?: AbortSignal | undefined;
 }

@@ -3,10 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { inspect } from 'node:util';
 import { printable, printableLine } from '../../domain/printable';
 
-/**
- * Where a command writes. Results go to `result`, everything else to `note`. Both pass through `printable`: no
- * control character of a file, a variable or a server reaches the terminal.
- */
+/** Both pass through `printable`: no control character of a file, a variable or a server reaches the terminal. */
 export interface Terminal {
   result(text: string): void;
   note(text: string): void;
@@ -75,7 +72,6 @@ export function table(
   return blocks.map((lines) => lines.join('\n')).join('\n\n');
 }
 
-/** A line for each row, with aligned columns. */
 export function columns(table: readonly (readonly string[])[]): readonly string[] {
   const rows = table.map((row) => row.map(printableLine));
   const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));

@@ -6,14 +6,12 @@ import { id, time } from '../shell/options';
 import { type Terminal, table } from '../shell/terminal';
 import { eventId } from './options';
 
-/** Attempts at once. */
 const limit = 100;
 
 interface DeliveriesOptions {
   readonly event?: string;
   readonly webhook?: string;
   readonly status?: Attempt['outcome'];
-  /** ISO 8601, UTC. */
   readonly since?: string;
   readonly until?: string;
 }

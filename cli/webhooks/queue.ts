@@ -8,7 +8,6 @@ import { runOperation } from '../shell/operations';
 
 interface OutgoingMessage {
   readonly body: string;
-  /** The message group, for fair queuing. */
   readonly group: string;
 }
 

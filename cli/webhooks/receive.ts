@@ -25,7 +25,6 @@ interface ReceivedRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** The peer's address. */
   readonly from: string;
 }
 
@@ -65,7 +64,6 @@ async function receive({ respond, json, port, ...options }: ReceiveOptions, term
       date: new Date().toISOString(),
       ...{ ...verification, deliveryId, eventId, kind, from, answered },
       headers: Object.fromEntries(shown.flatMap((name) => (headers[name] ? [[name, headers[name]]] : []))),
-      /** The bytes that were signed. */
       body,
     };
     const signedBy = webhookId ? ` with secret ${secretVersion} of ${webhookId}` : '';

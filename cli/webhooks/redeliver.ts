@@ -21,7 +21,6 @@ interface RedeliverOptions {
 /** Milliseconds for which events are stored: `lambda/purge-expired`. A minute more: time passes until this is compared. */
 const longestAge = 14 * 86_400_000 + 60_000;
 
-/** The operation's maximum. */
 const pageSize = 1_000;
 
 const redeliver: Definition<RedeliverOptions> = {
@@ -50,7 +49,6 @@ interrupted and run again: receivers detect duplicates by the webhook-id.`,
     for (let more = true; more; ) {
       const query = { webhookId, eventId: event, undelivered, since, until, after, limit: pageSize };
       const { events } = await runOperation(target, 'list-stored-events', query);
-      // SQS accepts ten messages per call.
       for (let start = 0; start < events.length; start += 10) {
         const batch = events.slice(start, start + 10);
         const messages = batch.map(({ eventId }) => ({

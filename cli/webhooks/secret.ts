@@ -4,11 +4,7 @@ import { callAws } from '../shell/aws';
 import type { DeployedEnvironment } from '../shell/deployed-environment';
 import { CommandFailed, UsageError } from '../shell/failure';
 
-/**
- * Derives a webhook's secret, `whsec_…`, as delivery does. Needs `kms:GenerateMac` on output `WebhookSecretsKeyArn`.
- *
- * @throws UsageError for the probe's: who knows it can make a delivery that the environment verifies
- */
+/** @throws UsageError for the probe's: who knows it can make a delivery that the environment verifies */
 export async function deriveSecret(
   target: DeployedEnvironment,
   webhookId: string,

@@ -11,7 +11,6 @@ import { putEvent } from './queue';
 interface SendEventOptions {
   readonly organization: string;
   readonly kind: string;
-  /** JSON text. */
   readonly data: string;
 }
 

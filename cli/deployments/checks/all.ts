@@ -6,7 +6,6 @@ import { regionChecks } from './region';
 import { rowChecks } from './row';
 import { standbyChecks } from './standby';
 
-/** Run for each stack of the environment, in the order in which they are printed. */
 export const checks: readonly Check[] = [
   ...rowChecks,
   ...regionChecks,

@@ -14,7 +14,6 @@ export interface Context {
   readonly account: string;
   readonly stack: AssembledStack;
   readonly zones: readonly string[];
-  /** The deployed stack of that name, if any. */
   readonly deployed: Promise<
     { readonly status: string; readonly resources: readonly StackResource[] } | undefined
   >;
@@ -29,12 +28,10 @@ export interface Check {
 export const failed = (found: string, remedy: string): Finding => ({ outcome: 'failed', found, remedy });
 export const warning = (found: string, remedy: string): Finding => ({ outcome: 'warning', found, remedy });
 
-/** The template's resources of a type: their properties. */
 export const planned = ({ template }: AssembledStack, type: string) =>
   Object.values(template.Resources).flatMap(({ Type, Properties = {} }) =>
     Type === type ? [Properties] : [],
   );
 
-/** The physical ids of the deployed resources of a type. */
 export const existing = async ({ deployed }: Context, type: string): Promise<readonly string[]> =>
   ((await deployed)?.resources ?? []).flatMap((each) => (each.type === type ? [each.physicalId] : []));

@@ -43,7 +43,6 @@ export const quotaChecks: readonly Check[] = [
   },
 ];
 
-/** Whether the region has room for the resources of a type that the deployment would add. */
 async function checkQuota(
   context: Context,
   type: string,
