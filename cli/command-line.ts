@@ -1,4 +1,4 @@
-import { Command, CommanderError, type Option } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { isInvalidInput } from '../domain/invalid-input';
 import { takenByNpm } from '../domain/shell';
 import { version } from '../package.json';
@@ -83,7 +83,6 @@ export function createProgram(terminal: Terminal, only?: string): Command {
     .showHelpAfterError('Add --help for the commands and their options.')
     .configureHelp({
       optionTerm: ({ flags, mandatory }) => `${flags}${mandatory ? ' (required)' : ''}`,
-      optionDescription: describeOption,
     })
     .exitOverride()
     .configureOutput({
@@ -111,12 +110,6 @@ const flow = (text: string): string =>
       .replace(new RegExp(`(.{1,${helpWidth}})(?: +|$)`, 'g'), '$1\n')
       .trimEnd(),
   );
-
-function describeOption({ description, argChoices, defaultValue, defaultValueDescription }: Option): string {
-  const choices = argChoices ? `: ${argChoices.join(', ')}` : '';
-  const usual = defaultValueDescription ?? defaultValue;
-  return `${description}${choices}${usual === undefined ? '' : ` (default: ${usual})`}`;
-}
 
 /** Commander prints an unknown option with its value, and an unknown command. */
 const withoutSecrets = (text: string) =>

@@ -9,20 +9,10 @@ export class OperationRefused extends CommandFailed {
   constructor(
     readonly code: string,
     message: string,
-    remedy?: string,
   ) {
-    super(message, remedy);
+    super(message);
   }
 }
-
-const remedies: Readonly<Record<string, readonly [advice: string, command: string]>> = {
-  identity_not_found: ['Check the id and --environment, or create identities', 'local seed'],
-  organization_not_found: ['Check the id and --environment, or create one', 'local seed'],
-  user_group_not_found: ['Check the id and --environment, or create one', 'local seed'],
-  event_not_found: ['See what its webhook was sent', 'deliveries --webhook wh-… --since 1h'],
-  url_of_this_environment: ['Name another receiver; to try this one', 'smoke'],
-  webhook_not_found: ["List an organization's webhooks", 'webhook list --organization or-…'],
-};
 
 interface Answer<Name extends OperationName> {
   readonly result?: OperationResult<Name>;
@@ -58,6 +48,5 @@ export async function runOperation<Name extends OperationName>(
     );
   const { code, message } = error;
   if (code === 'input_invalid' || code in urlRefusals) throw new UsageError(message);
-  const [advice, command = ''] = remedies[code] ?? [];
-  throw new OperationRefused(code, message, advice && `${advice}: ${target.walletCommand(command)}`);
+  throw new OperationRefused(code, message);
 }
