@@ -5,9 +5,7 @@ import { workflows } from '../ci/workspace';
 import { useAccount } from '../cli/account';
 import { writeAssembly } from '../cli/assembly';
 import { readDocuments } from '../support/documents';
-import { textOf } from '../support/region-api';
-import { first, withStandby } from '../support/rows';
-import { stackOf } from '../support/stacks';
+import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { runWallet, walletCommands, writeOutputs } from '../support/wallet-command';
 
@@ -70,22 +68,6 @@ it('deploying.md passes the account stack the settings that it reads', () => {
   );
   const settings = { repository: 'owner/name', region: 'eu-central-1', budget: 2000 };
   expect(readAccountSettings((name) => context[name])).toMatchObject(settings);
-});
-
-it('the first day on AWS has at most twelve commands, and one for each sum that rests on what AWS does not document', () => {
-  const [, section = ''] = page('deploying').split('### First day on AWS');
-  const [, commands = ''] = /```sh\n(.*?)```/s.exec(section) ?? [];
-  const numbers = Array.from(commands.matchAll(/# (\d+)(?:,|$)/gm), ([, number]) => Number(number));
-  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
-  expect(numbers.length).toBeLessThanOrEqual(12);
-  const alarms = stackOf(withStandby).all('AWS::CloudWatch::Alarm');
-  const sums = alarms.flatMap(({ logicalId, Properties: { Metrics = [], AlarmName } }) => {
-    const { Expression = '' } = Metrics.find((metric: { Expression?: string }) => metric.Expression) ?? {};
-    // A quotient of missing sums is missing, and breaches nothing.
-    return /\+/.test(Expression) && !/\//.test(Expression) ? [textOf(AlarmName) || logicalId] : [];
-  });
-  const asked = Array.from(commands.matchAll(/^terms ([\w-]+)/gm), ([, name]) => name);
-  expect(sums.map((name) => name.replace(/^\w+?-/, '')).toSorted()).toEqual(asked.toSorted());
 });
 
 it('deploying.md names the variables that the workflows read', () => {

@@ -2,7 +2,7 @@ const { projects, reporters } = require('../../jest.config');
 
 /**
  * `npm run test:tools`: tests that are slow or need more than Node.js, and so are not part of `npm test`: CloudFormation's own rules, git, Go,
- * jq, Python, nftables, generators of clients, `npm run compatible`.
+ * jq, Python, nftables, `npm run compatible`.
  * @type {import('jest').Config}
  */
 module.exports = {
