@@ -115,7 +115,7 @@ export function developerEnvironment(name: string): Environment {
   }
   const [row] = environments as [Environment];
   const { standby, domainNames, objective, alarmEmail, airGappedBackups, ...regional } = row;
-  const rest = without(regional, 'adoptedElasticIp', 'publicIpv4Pool', 'webhookOrigin');
+  const rest = without(regional, 'adoptedElasticIp', 'webhookOrigin');
   const [copy] = validateEnvironments([
     {
       ...without(rest, 'multiRegionKeys', 'keyReplicas', 'adoptedKeys', 'formerAddress'),

@@ -255,11 +255,6 @@ export const schema = object({
   adoptedElasticIp: optional(adoptedElasticIp),
   /** Promoted standby: the address of the former region, published as a reserve, for the return. */
   formerAddress: optional(ipv4),
-  /**
-   * The address pool (BYOIP) to allocate new Elastic IPs from. A change would replace them.
-   * https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-byoip.html
-   */
-  publicIpv4Pool: optional(text(/^ipv4pool-ec2-[0-9a-f]{8,17}$/, 'Give the id of the pool, ipv4pool-ec2-….')),
   /** A second Elastic IP, published from the start, used in an emergency only: docs/runbook/emergencies.md#a-zone-is-gone. @default - none */
   webhookOrigin: optional(object({ reserve: flag, adoptedReserve: optional(adoptedElasticIp) })),
   /** On every resource and stack, beside our own: for costs and owners. @default - none */
@@ -362,7 +357,7 @@ export function promoted(row: Environment & { readonly standby: Standby }): Envi
   const { keys, certificateArn, globalClusterIdentifier: replicaOf, ...standby } = row.standby;
   const { domainNames, webhookOrigin, ...former } = row;
   return {
-    ...without(former, 'standby', 'adoptedElasticIp', 'publicIpv4Pool', 'keyReplicas', 'adoptedKeys'),
+    ...without(former, 'standby', 'adoptedElasticIp', 'keyReplicas', 'adoptedKeys'),
     ...without(standby, 'instances'),
     ...(keys && { keyReplicas: keys }),
     ...(webhookOrigin && { webhookOrigin: { reserve: webhookOrigin.reserve } }),

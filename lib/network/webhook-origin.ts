@@ -57,14 +57,12 @@ export class WebhookOrigin extends Construct {
     const { standby, formerAddress } = environment;
     this.standbyAddress = standby?.adoptedElasticIp?.address ?? formerAddress;
     this.reserves = [...reserved, ...(this.standbyAddress ? [this.standbyAddress] : [])];
+    const { reserve } = this;
+    const allocationId = reserve
+      ? Fn.conditionIf(reserve.isInUse.logicalId, reserve.allocationId, elasticIp.allocationId).toString()
+      : elasticIp.allocationId;
     const gateway = new ec2.CfnNatGateway(this, 'Gateway', {
-      allocationId: this.reserve
-        ? Fn.conditionIf(
-            this.reserve.isInUse.logicalId,
-            this.reserve.allocationId,
-            elasticIp.allocationId,
-          ).toString()
-        : elasticIp.allocationId,
+      allocationId,
       subnetId: this.subnetOf(zone, vpc),
     });
     gateway.overrideLogicalId('WebhookOriginNatGateway');
@@ -101,11 +99,7 @@ export class WebhookOrigin extends Construct {
   }
 
   private createElasticIp(environment: Environment, id: 'ElasticIp' | 'ReserveElasticIp'): AdoptedElasticIp {
-    const { publicIpv4Pool } = environment;
-    const elasticIp = new ec2.CfnEIP(this, id, {
-      domain: 'vpc',
-      ...(publicIpv4Pool !== undefined && { publicIpv4Pool }),
-    });
+    const elasticIp = new ec2.CfnEIP(this, id, { domain: 'vpc' });
     elasticIp.overrideLogicalId(`WebhookOrigin${id}`);
     elasticIp.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     const name = nameTag(environment);

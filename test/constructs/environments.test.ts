@@ -124,7 +124,6 @@ describe('a row', () => {
       'domainNames.certificateArn': 'arn:aws:acm:eu-central-1:1:certificate/1a2b-3c',
       'adoptedElasticIp.allocationId': '203.0.113.7',
       'adoptedElasticIp.address': '203.0.113.7/32',
-      publicIpv4Pool: 'amazon',
       formerAddress: '203.0.113.7/32',
       multiRegionKeys: 'yes',
       'keyReplicas.webhookSecrets': keysIn(region, eu).webhookSecrets?.replace('mrk-', ''),

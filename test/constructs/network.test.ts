@@ -85,15 +85,13 @@ describe.each([
   });
 });
 
-it('address and reserve may be existing ones, or come from a pool', () => {
+it('address and reserve may be existing ones', () => {
   const { adoptedElasticIp, webhookOrigin } = withOtherOptions;
   const adopting = stackOf(withOtherOptions);
   expect(adopting.all('AWS::EC2::EIP')).toEqual([]);
   const { WebhookOriginAddress, WebhookOriginReserveAddress } = adopting.json.Outputs;
   expect(WebhookOriginAddress.Value).toBe(adoptedElasticIp.address);
   expect(WebhookOriginReserveAddress.Value).toBe(webhookOrigin.adoptedReserve.address);
-  for (const { logicalId, Properties } of stackOf(withReserve).all('AWS::EC2::EIP'))
-    expect([logicalId, Properties.PublicIpv4Pool]).toEqual([logicalId, withReserve.publicIpv4Pool]);
 });
 
 it('a reserve is a second Elastic IP, published, and on the gateway only if the parameter is set', () => {

@@ -91,7 +91,6 @@ export const withEveryOption = (row: Environment) =>
       ...domainsOf(row.name),
       hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' },
     },
-    publicIpv4Pool: 'ipv4pool-ec2-0123456789abcdef0',
     webhookOrigin: { reserve: true },
     throttle: { ...row.throttle, requestsPerAddress: 30_000 },
     ...(row.standby && {
@@ -107,8 +106,7 @@ export const withReserve = rowWith(({ webhookOrigin }) => webhookOrigin?.reserve
 
 /** An additional valid row. */
 export const newcomer: Environment = (() => {
-  const { standby, domainNames, adoptedElasticIp, publicIpv4Pool, webhookOrigin, multiRegionKeys, ...row } =
-    withSla;
+  const { standby, domainNames, adoptedElasticIp, webhookOrigin, multiRegionKeys, ...row } = withSla;
   return {
     ...row,
     name: 'newcomer',

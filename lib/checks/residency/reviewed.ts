@@ -31,7 +31,7 @@ const reviewedProperties: Readonly<Record<string, string>> = {
     'BackupVaultName BackupVaultTags MaxRetentionDays MinRetentionDays',
   'AWS::Backup::RestoreTestingSelection': `IamRoleArn ProtectedResourceArns ProtectedResourceType
     RestoreMetadataOverrides RestoreTestingPlanName RestoreTestingSelectionName`,
-  'AWS::EC2::EIP': 'Domain PublicIpv4Pool Tags',
+  'AWS::EC2::EIP': 'Domain Tags',
   'AWS::EC2::FlowLog':
     'DeliverLogsPermissionArn LogDestinationType LogGroupName ResourceId ResourceType Tags TrafficType',
   'AWS::EC2::NatGateway': 'AllocationId SubnetId Tags',
