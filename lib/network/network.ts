@@ -18,17 +18,13 @@ export interface NetworkProps {
 export class Network extends Construct {
   readonly vpc: ec2.IVpc;
 
-  constructor(scope: Construct, id: string, { environment, isStandby = false }: NetworkProps) {
+  constructor(scope: Construct, id: string, { environment, isStandby: reserved = false }: NetworkProps) {
     super(scope, id);
     const { PUBLIC, PRIVATE_WITH_EGRESS, PRIVATE_ISOLATED } = ec2.SubnetType;
-    const logGroup = {
-      retention: environment.logRetentionDays,
-      removalPolicy: RemovalPolicy.DESTROY,
-    };
+    const logGroup = { retention: environment.logRetentionDays, removalPolicy: RemovalPolicy.DESTROY };
     // In a /16, /24 for the gateways and /20 for all else; in a smaller block as many of its parts.
-    const [gateways, others] = [24, 20].map(
-      (mask) => mask - 16 + Number(environment.vpcCidr.split('/')[1]),
-    ) as [number, number];
+    const length = Number(environment.vpcCidr.split('/')[1]);
+    const [gateways, others] = [24, 20].map((mask) => mask - 16 + length) as [number, number];
     const flowLog = new LogGroup(this, 'FlowLog', logGroup);
     const vpc = new ec2.Vpc(this, 'Vpc', {
       ipAddresses: ec2.IpAddresses.cidr(environment.vpcCidr),
@@ -37,14 +33,8 @@ export class Network extends Construct {
       natGateways: 0,
       restrictDefaultSecurityGroup: true,
       subnetConfiguration: [
-        {
-          name: 'Public',
-          subnetType: PUBLIC,
-          cidrMask: gateways,
-          mapPublicIpOnLaunch: false,
-          reserved: isStandby,
-        },
-        { name: 'Private', subnetType: PRIVATE_WITH_EGRESS, cidrMask: others, reserved: isStandby },
+        { name: 'Public', subnetType: PUBLIC, cidrMask: gateways, mapPublicIpOnLaunch: false, reserved },
+        { name: 'Private', subnetType: PRIVATE_WITH_EGRESS, cidrMask: others, reserved },
         { name: 'Isolated', subnetType: PRIVATE_ISOLATED, cidrMask: others },
       ],
       flowLogs: {
@@ -57,10 +47,8 @@ export class Network extends Construct {
     for (const { node } of [...vpc.publicSubnets, ...vpc.privateSubnets, ...vpc.isolatedSubnets]) {
       acknowledge(node.findChild('Subnet'), 'subnet');
     }
-    restrictDefaultSecurityGroupFunction(
-      Stack.of(this),
-      new LogGroup(this, 'RestrictDefaultSecurityGroupLog', logGroup),
-    );
+    const log = new LogGroup(this, 'RestrictDefaultSecurityGroupLog', logGroup);
+    restrictDefaultSecurityGroupFunction(Stack.of(this), log);
     // The CDK's class and interface disagree under `exactOptionalPropertyTypes`.
     this.vpc = vpc as ec2.IVpc;
   }
@@ -80,17 +68,12 @@ function restrictDefaultSecurityGroupFunction(stack: Stack, logGroup: LogGroup):
   const tags = Object.entries(stack.tags.tagValues()).map(([Key, Value]) => ({ Key, Value }));
   for (const resource of [handler, role]) resource.addPropertyOverride('Tags', tags);
   role.addPropertyDeletionOverride('ManagedPolicyArns');
+  const Action = ['logs:CreateLogStream', 'logs:PutLogEvents'];
   role.addPropertyOverride('Policies.1', {
     PolicyName: 'Log',
     PolicyDocument: {
       Version: '2012-10-17',
-      Statement: [
-        {
-          Effect: 'Allow',
-          Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-          Resource: [logGroup.logGroupArn],
-        },
-      ],
+      Statement: [{ Effect: 'Allow', Action, Resource: [logGroup.logGroupArn] }],
     },
   });
 }

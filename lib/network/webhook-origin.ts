@@ -1,6 +1,7 @@
 import {
   CfnCondition,
   CfnParameter,
+  type CfnParameterProps,
   Fn,
   type ICfnConditionExpression,
   RemovalPolicy,
@@ -43,7 +44,8 @@ export class WebhookOrigin extends Construct {
 
   constructor(scope: Construct, id: string, { environment, vpc }: WebhookOriginProps) {
     super(scope, id);
-    const zone = this.addParameter('Zone', '1', {
+    const zone = this.addParameter('Zone', {
+      default: '1',
       description:
         'Zone of the NAT gateway with the webhook origin address. To move it, deploy "none" first.',
       allowedValues: [...vpc.publicSubnets.map((_, index) => String(index + 1)), 'none'],
@@ -90,7 +92,8 @@ export class WebhookOrigin extends Construct {
   private addReserve(environment: Environment): WebhookOrigin['reserve'] {
     const { reserve = false, adoptedReserve } = environment.webhookOrigin ?? {};
     if (!reserve) return undefined;
-    const isUsed = this.addParameter('UsesReserve', 'no', {
+    const isUsed = this.addParameter('UsesReserve', {
+      default: 'no',
       description: 'Whether webhooks come from the reserve address. Only in an announced emergency.',
       allowedValues: ['yes', 'no'],
     });
@@ -117,12 +120,8 @@ export class WebhookOrigin extends Construct {
     });
   }
 
-  private addParameter(
-    id: string,
-    initial: string,
-    props: { readonly description: string; readonly allowedValues: string[] },
-  ): string {
-    const parameter = new CfnParameter(this, id, { ...props, default: initial });
+  private addParameter(id: string, props: CfnParameterProps): string {
+    const parameter = new CfnParameter(this, id, props);
     parameter.overrideLogicalId(`WebhookOrigin${id}`);
     return parameter.valueAsString;
   }

@@ -44,7 +44,7 @@ export class RegionStack extends EnvironmentStack {
   /** Receives every alarm's changes. Without a service level agreement there is none. */
   readonly alarmTopic: Topic | undefined;
 
-  constructor(scope: Construct, { environment, account, otherDashboards = [] }: RegionStackProps) {
+  constructor(scope: Construct, { environment, account, otherDashboards: others = [] }: RegionStackProps) {
     super(scope, environment.title, { environment, account });
 
     const key = new OperationsKey(this, 'OperationsKey', { environment });
@@ -53,30 +53,8 @@ export class RegionStack extends EnvironmentStack {
     const database = new Database(this, 'Database', { environment, vpc });
     const schema = new SchemaMigration(this, 'SchemaMigration', { environment, database });
     const keys = new SigningKeys(this, 'SigningKeys', { environment });
-    const authorizeRequest = this.createAuthorizer(environment, keys);
-    const webhooks = new Webhooks(this, 'Webhooks', { environment, vpc, webhookOrigin, schema });
-    const { secretsKeyArn } = webhooks;
-    const routeParts = { stack: this, environment, schema, keys, webhookOrigin, secretsKeyArn };
-    const routeFunctions = createRouteFunctions(routeParts);
-    const api = new Api(this, 'Api', { environment, authorizeRequest, routeFunctions, webhookOrigin });
-    const dashboard = new Dashboard(this, 'Dashboard', {
-      environment,
-      others: otherDashboards,
-      api,
-      webhookOrigin,
-    });
-    this.addDomainNames(environment, { api: api.restApi, dashboard: dashboard.restApi });
-    const runOperation = this.createOperations({ environment, schema, api, dashboard });
-    const parts = {
-      ...{ environment, key, vpc, webhookOrigin, database, schema, keys, webhooks },
-      ...{ authorizeRequest, routeFunctions, api, dashboard, runOperation },
-    };
-    this.alarmTopic = this.addPromises(parts);
-    this.addServingOutputs(parts);
-  }
-
-  private createAuthorizer(environment: Environment, keys: SigningKeys): HandlerFunction {
-    return new HandlerFunction(this, 'AuthorizeRequest', {
+    const logRetention = environment.logRetentionDays;
+    const authorizeRequest = new HandlerFunction(this, 'AuthorizeRequest', {
       handlerName: 'authorize-request',
       description: 'Verifies access tokens',
       variables: authorizeRequestVariables,
@@ -86,26 +64,31 @@ export class RegionStack extends EnvironmentStack {
         TOKEN_LIFETIME: String(accessTokenLifetime(environment)),
       },
       timeout: Duration.seconds(5),
-      logRetention: environment.logRetentionDays,
+      logRetention,
     });
-  }
-
-  private createOperations(parts: Pick<Parts, 'environment' | 'schema' | 'api' | 'dashboard'>) {
-    const { environment, schema, api, dashboard } = parts;
-    return new DatabaseFunction(this, 'RunOperation', {
+    const webhooks = new Webhooks(this, 'Webhooks', { environment, vpc, webhookOrigin, schema });
+    const { secretsKeyArn } = webhooks;
+    const routeParts = { stack: this, environment, schema, keys, webhookOrigin, secretsKeyArn };
+    const routeFunctions = createRouteFunctions(routeParts);
+    const api = new Api(this, 'Api', { environment, authorizeRequest, routeFunctions, webhookOrigin });
+    const dashboard = new Dashboard(this, 'Dashboard', { environment, others, api, webhookOrigin });
+    this.addDomainNames(environment, { api: api.restApi, dashboard: dashboard.restApi });
+    const runOperation = new DatabaseFunction(this, 'RunOperation', {
       handlerName: 'run-operation',
       description: 'Runs the operations of the wallet command line',
       variables: runOperationVariables,
-      environment: {
-        ENVIRONMENT: environment.name,
-        API_BASE_URL: api.url,
-        DASHBOARD_URL: dashboard.url,
-      },
+      environment: { ENVIRONMENT: environment.name, API_BASE_URL: api.url, DASHBOARD_URL: dashboard.url },
       timeout: Duration.seconds(30),
-      logRetention: environment.logRetentionDays,
+      logRetention,
       schema,
       role: 'run_operation',
     });
+    const parts = {
+      ...{ environment, key, vpc, webhookOrigin, database, schema, keys, webhooks },
+      ...{ authorizeRequest, routeFunctions, api, dashboard, runOperation },
+    };
+    this.alarmTopic = this.addPromises(parts);
+    this.addServingOutputs(parts);
   }
 
   /** What a service level agreement brings: backups that nobody can delete, the probe, alarms. @returns the alarms' topic */
@@ -115,12 +98,8 @@ export class RegionStack extends EnvironmentStack {
     const retentionDays = airGappedRetentionDays(environment);
     if (!objective || retentionDays === undefined) return undefined;
     const { cluster } = database;
-    const backups = new AirGappedBackups(this, 'AirGappedBackups', {
-      environment,
-      vpc,
-      cluster,
-      retentionDays,
-    });
+    const backed = { environment, vpc, cluster, retentionDays };
+    const backups = new AirGappedBackups(this, 'AirGappedBackups', backed);
     const { handler: probe } = new Probe(this, 'Probe', { environment, schema, webhooks, apiUrl: api.url });
     const { topic, cloudWatchDashboardUrl } = new Monitoring(this, 'Monitoring', {
       ...parts,
