@@ -53,10 +53,8 @@ export class AccountStack extends Stack {
   }
 
   private addProvider(): string {
-    const provider = new OidcProviderNative(this, 'GithubProvider', {
-      url: `https://${issuer}`,
-      clientIds: ['sts.amazonaws.com'],
-    });
+    const settings = { url: `https://${issuer}`, clientIds: ['sts.amazonaws.com'] };
+    const provider = new OidcProviderNative(this, 'GithubProvider', settings);
     return withStableLogicalId(provider, 'GithubProvider').oidcProviderArn;
   }
 
@@ -128,13 +126,9 @@ export class AccountStack extends Stack {
 
   private addBudget(): void {
     const { budget: amount, email } = this.settings;
+    const percent = { thresholdType: 'PERCENTAGE', comparisonOperator: 'GREATER_THAN' };
     const mail = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
-      notification: {
-        notificationType,
-        threshold,
-        thresholdType: 'PERCENTAGE',
-        comparisonOperator: 'GREATER_THAN',
-      },
+      notification: { notificationType, threshold, ...percent },
       subscribers: [{ subscriptionType: 'EMAIL', address: email }],
     });
     const budget = new CfnBudget(this, 'Budget', {

@@ -36,7 +36,7 @@ export class SchemaMigration extends Construct {
     const handler = new HandlerFunction(this, 'MigrateSchema', {
       handlerName: 'migrate-schema',
       description: 'Applies pending migrations to the database',
-      // Set by `grantOwnership`, as they depend on how the database is reached.
+      // `grantOwnership` sets them.
       variables: [],
       environment: {},
       timeout: Duration.minutes(14),
@@ -68,19 +68,15 @@ export class SchemaMigration extends Construct {
    */
   private reachSecret({ secretArn }: ISecret, network: FunctionNetwork): FunctionNetwork {
     const { vpc } = network;
-    const securityGroup = new ClosedSecurityGroup(this, 'SecurityGroup', {
-      vpc,
-      description: 'Schema migration: reaches Secrets Manager',
-    });
+    const groupOf = (id: string, description: string) =>
+      new ClosedSecurityGroup(this, id, { vpc, description });
+    const securityGroup = groupOf('SecurityGroup', 'Schema migration: reaches Secrets Manager');
     const endpoint = new ec2.InterfaceVpcEndpoint(this, 'SecretsManager', {
       vpc,
       service: ec2.InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
       subnets: { subnets: vpc.selectSubnets(network.vpcSubnets).subnets.slice(0, 1) },
       securityGroups: [
-        new ClosedSecurityGroup(this, 'SecretsManagerSecurityGroup', {
-          vpc,
-          description: 'Secrets Manager endpoint: admits the schema migration',
-        }),
+        groupOf('SecretsManagerSecurityGroup', 'Secrets Manager endpoint: admits the schema migration'),
       ],
       open: false,
     });

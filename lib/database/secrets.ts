@@ -24,19 +24,13 @@ export interface DatabaseSecretProps {
  * The random password of a database user: `{"username","password"}`, as the RDS Data API requires.
  * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.access.html
  */
-export function createSecret(
-  scope: Construct,
-  id: string,
-  { logicalId, username, passwordLength, ...props }: DatabaseSecretProps,
-): ISecret {
+export function createSecret(scope: Construct, id: string, props: DatabaseSecretProps): ISecret {
+  const { logicalId, username, passwordLength, ...settings } = props;
+  const secretStringTemplate = JSON.stringify({ username });
+  const generateStringKey = 'password';
   const secret = new Secret(scope, id, {
-    ...props,
-    generateSecretString: {
-      secretStringTemplate: JSON.stringify({ username }),
-      generateStringKey: 'password',
-      passwordLength,
-      excludeCharacters,
-    },
+    ...settings,
+    generateSecretString: { secretStringTemplate, generateStringKey, passwordLength, excludeCharacters },
   });
   acknowledge(secret, 'databaseSecret');
   // The CDK's class and interface disagree under `exactOptionalPropertyTypes`.

@@ -69,10 +69,8 @@ export class ServingCluster extends DatabaseCluster {
 
   /** @returns a security group that allows its members to connect to the database only */
   admitClients(): ec2.ISecurityGroup {
-    const clients = new ClosedSecurityGroup(this, 'Clients', {
-      vpc: this.props.vpc,
-      description: 'Functions that connect to the database',
-    });
+    const description = 'Functions that connect to the database';
+    const clients = new ClosedSecurityGroup(this, 'Clients', { vpc: this.props.vpc, description });
     clients.connections.allowTo(this.securityGroup, ec2.Port.tcp(databasePort), 'PostgreSQL');
     return clients;
   }
