@@ -33,7 +33,7 @@ interface AwsResponse {
 /** @throws AwsError for the caller */
 export type AwsService = (request: AwsRequest) => Promise<AwsResponse>;
 
-/** Bytes. Lambda accepts the largest requests, 6 MB, and checks the size itself. */
+/** Bytes: Lambda accepts the largest requests, 6 MB. */
 const bodyLimit = 7_000_000;
 
 /** https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html */

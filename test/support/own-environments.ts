@@ -51,7 +51,7 @@ if (require.main === module) void main();
 type Handle = (invocation: Invocation) => Promise<JsonResult>;
 
 const { describe, loadHandler } = require('../../local/aws/lambda/bootstrap.cjs') as {
-  describe(error: unknown, isLoading: boolean): JsonResult & { readonly ok: false };
+  describe(error: unknown): JsonResult & { readonly ok: false };
   loadHandler(variables: Code['variables'], load: (path: string) => object, log: Code['onLog']): Handle;
 };
 
@@ -86,7 +86,7 @@ export const startInProcess: Runtime = async ({ variables, onLog, bundleDirector
   try {
     handle = loadHandler(own.env, load, onLog);
   } catch (error) {
-    return describe(error, true);
+    return describe(error);
   }
   let isAlive = true;
   let end: (result: JsonResult) => void = () => undefined;

@@ -65,9 +65,6 @@ async function invokeFunction(
   if (!result) throw new Fault('INTEGRATION_TIMEOUT', 504, 'Endpoint request timed out');
   const reply = result.ok && readResult(result.payload);
   if (reply) return reply;
-  // Above Lambda's 6 MB: https://github.com/koki-develop/lgtm-generator/issues/10
-  if (!result.ok && result.errorType === 'RequestEntityTooLargeException')
-    throw new Fault('REQUEST_TOO_LARGE', 413, 'Request Too Long');
   // 500 if the gateway lacks permission to invoke the function; 502 for a failure or a malformed result.
   const status = !result.ok && result.errorType === 'AccessDeniedException' ? 500 : 502;
   throw new Fault('DEFAULT_5XX', status, 'Internal server error');

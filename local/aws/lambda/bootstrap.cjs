@@ -5,23 +5,15 @@
  */
 const path = require('node:path');
 
-const loadErrors = {
-  MODULE_NOT_FOUND: 'Runtime.ImportModuleError',
-  SyntaxError: 'Runtime.UserCodeSyntaxError',
-};
-
 /** Converts an error to a failed invocation. */
-function describe(error, isLoading = false) {
+function describe(error) {
   // Not instanceof: the code may throw another realm's Error.
   if (typeof error?.message !== 'string') {
     return { ok: false, errorType: typeof error, errorMessage: String(error), trace: [] };
   }
-  const { code, name, message, stack } = error;
-  const errorType = (isLoading && (loadErrors[code] ?? loadErrors[name])) || name;
-  return { ok: false, errorType, errorMessage: message, trace: String(stack).split('\n') };
+  const { name, message, stack } = error;
+  return { ok: false, errorType: name, errorMessage: message, trace: String(stack).split('\n') };
 }
-
-const named = (name, message) => Object.assign(new Error(message), { name });
 
 /**
  * @param load loads a module by path
@@ -31,7 +23,8 @@ function loadHandler({ LAMBDA_TASK_ROOT: taskRoot, _HANDLER: handlerName }, load
   const { dir, name: file, ext } = path.parse(handlerName);
   const handler = load(path.join(taskRoot, dir, file))[ext.slice(1)];
   if (typeof handler !== 'function') {
-    throw named('Runtime.HandlerNotFound', `${handlerName} is undefined or not exported`);
+    const error = new Error(`${handlerName} is undefined or not exported`);
+    throw Object.assign(error, { name: 'Runtime.HandlerNotFound' });
   }
   return async ({ event, context, deadline }) => {
     try {
@@ -40,11 +33,7 @@ function loadHandler({ LAMBDA_TASK_ROOT: taskRoot, _HANDLER: handlerName }, load
         callbackWaitsForEmptyEventLoop: true,
         getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
       });
-      try {
-        return { ok: true, payload: JSON.stringify(result ?? null) };
-      } catch {
-        throw named('Runtime.MarshalError', 'Unable to stringify response body');
-      }
+      return { ok: true, payload: JSON.stringify(result ?? null) };
     } catch (error) {
       const { ok: _, ...described } = describe(error);
       log(`Invoke Error ${JSON.stringify(described)}`);
@@ -64,6 +53,6 @@ if (require.main === module) {
     process.on('message', (invocation) => handle(invocation).then((result) => process.send(result)));
     process.send({ ok: true });
   } catch (error) {
-    process.send(describe(error, true), () => process.exit(1));
+    process.send(describe(error), () => process.exit(1));
   }
 }

@@ -12,12 +12,6 @@ import {
   startProcess,
 } from './instance';
 
-/**
- * The maximum event and result, in bytes of JSON.
- * https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html (6 MB each)
- */
-const payloadLimit = 6_291_556;
-
 /** Starting instances of all functions: as many as cores, so that a sudden load finds warm ones instead of starting its own. */
 let starting = 0;
 /** Resume invocations that wait for an instance, when one has started or is idle. */
@@ -94,9 +88,6 @@ export function startFunction(options: LocalFunctionOptions) {
 
   async function invoke(event: unknown): Promise<InvocationResult> {
     const json = JSON.stringify(event ?? null);
-    if (Buffer.byteLength(json) > payloadLimit) {
-      return failed('RequestEntityTooLargeException', `Request must be smaller than ${payloadLimit} bytes`);
-    }
     while (invocations >= maxInstances) await new Promise<void>((resume) => waiting.push(resume));
     invocations += 1;
     try {
@@ -166,12 +157,7 @@ export function startFunction(options: LocalFunctionOptions) {
       const message = `Task timed out after ${timeoutSeconds.toFixed(2)} seconds`;
       return failed('Sandbox.Timedout', `RequestId: ${awsRequestId} Error: ${message}`);
     }
-    if (!result.ok) return result;
-    if (Buffer.byteLength(result.payload) <= payloadLimit) {
-      return { ok: true, payload: JSON.parse(result.payload) };
-    }
-    const message = `Response payload size exceeded maximum allowed payload size (${payloadLimit} bytes).`;
-    return failed('Function.ResponseSizeTooLarge', message);
+    return result.ok ? { ok: true, payload: JSON.parse(result.payload) } : result;
   }
 
   return {

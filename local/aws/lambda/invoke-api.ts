@@ -27,9 +27,6 @@ export function createLambdaApi(
     const result = await found.invoke(input ?? {});
     if (result.ok) return { output: result.payload };
     const { ok: _, ...output } = result;
-    if (output.errorType === 'RequestEntityTooLargeException') {
-      throw new AwsError('RequestTooLargeException', output.errorMessage, 413);
-    }
     return { output, headers: { 'X-Amz-Function-Error': 'Unhandled' } };
   };
 }

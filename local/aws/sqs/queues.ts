@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Message as SdkMessage } from '@aws-sdk/client-sqs';
 import { LOCAL_ACCOUNT_ID } from '../../assembly/manifest';
 import { allSettledOrThrow } from '../../shared/cleanup';
@@ -114,7 +112,7 @@ export async function startQueues(authorize: Authorize = allowEverything) {
       }
       rmSync(file, { force: true });
       kept.set(file, () => {
-        if (mayWrite()) save(file, names.flatMap(messagesOf));
+        if (mayWrite()) writeJson(file, names.flatMap(messagesOf));
         for (const name of names) store.deleteQueue(store.getQueueByName(name)?.url ?? '');
       });
     },
@@ -125,19 +123,6 @@ export async function startQueues(authorize: Authorize = allowEverything) {
     },
     release,
   };
-}
-
-/** @throws Error with the messages' place, if this one cannot be written */
-function save(file: string, messages: readonly SavedMessage[]): void {
-  try {
-    writeJson(file, messages);
-  } catch (error) {
-    const refuge = join(mkdtempSync(join(tmpdir(), 'wallet-messages-')), 'messages.json');
-    writeJson(refuge, messages);
-    throw new Error(
-      `Cannot save ${messages.length} messages (${(error as Error).message}). They are in ${refuge}: mend this, and move it to ${file} before the next start.`,
-    );
-  }
 }
 
 /** The permission for a call: a batch needs that of the single action, which SQS's messages print in lowercase. */

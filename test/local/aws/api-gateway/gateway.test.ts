@@ -155,7 +155,6 @@ it('invokes functions for the resource, with or without a slash at the end of th
 
 const fails = () => new Error('secret');
 const isDenied = () => Object.assign(new Error('secret'), { name: 'AccessDeniedException' });
-const isTooLarge = () => Object.assign(new Error('secret'), { name: 'RequestEntityTooLargeException' });
 const internal = 'Internal server error';
 const base64 = { body: 'YQ==', isBase64Encoded: true };
 
@@ -166,7 +165,6 @@ it.each<[what: string, Behaviour, status: number, message?: string]>([
   ['returns base64', () => base64, 502, 'isBase64Encoded is not supported on this machine'],
   ['fails', fails, 502],
   ['may not be invoked', isDenied, 500],
-  ['is sent more than Lambda takes', isTooLarge, 413, 'Request Too Long'],
 ])('a function that %s is an error, without its reason', async (_, groups, status, message = internal) => {
   const { send } = await start({ groups });
   expect(await send('/groups/a')).toMatchObject({ status, body: JSON.stringify({ message }) });

@@ -68,7 +68,7 @@ test('a process has its event, context, variables and log, and survives an error
 test.each([
   ['no export of the name', 'exports.other = 1;', 'Runtime.HandlerNotFound'],
   ['an error at load', 'throw new TypeError("no");', 'TypeError'],
-  ['a result that is not JSON', 'exports.handler = async () => 1n;', 'Runtime.MarshalError'],
+  ['a result that is not JSON', 'exports.handler = async () => 1n;', 'TypeError'],
 ])('each invocation of code with %s fails', async (_, code, errorType) => {
   const broken = start('', { bundleDirectory: bundle(code) });
   for (const event of [1, 2]) expect(await broken.invoke(event)).toMatchObject({ ok: false, errorType });
