@@ -1,11 +1,11 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { budgetOf } from '../../domain/objective';
 import { functionRoutes } from '../api/routes';
 import { webAclMetricName } from '../api/web-acl';
 import type { AlarmRow, Watched } from './alarms';
 import type { LogMetrics } from './log-metrics';
-import { objectiveSums, period, sum } from './metrics';
+import { awsMetric, objectiveSums, period, sum } from './metrics';
 
 /**
  * How many times faster than the objective allows deletions fail, over a long window, and a short one that ends the alarm
@@ -54,6 +54,7 @@ function burnRateAlarms({ environment }: Watched): readonly AlarmRow[] {
 export function apiAlarms(watched: Watched, { throttled }: LogMetrics): readonly AlarmRow[] {
   const { environment, api, dashboard } = watched;
   const stage = api.restApi.deploymentStage;
+  const ofFirewall = { WebACL: webAclMetricName(environment), Region: Stack.of(api).region, Rule: 'ALL' };
   return [
     ...burnRateAlarms(watched),
     {
@@ -77,12 +78,7 @@ export function apiAlarms(watched: Watched, { throttled }: LogMetrics): readonly
       name: 'firewall-blocks',
       description: 'The firewall blocked 500 requests in five minutes: an attack, or false positives.',
       // https://docs.aws.amazon.com/waf/latest/developerguide/waf-metrics.html
-      metric: new Metric({
-        namespace: 'AWS/WAFV2',
-        metricName: 'BlockedRequests',
-        dimensionsMap: { WebACL: webAclMetricName(environment), Region: Stack.of(api).region, Rule: 'ALL' },
-        ...sum,
-      }),
+      metric: awsMetric('WAFV2', 'BlockedRequests', ofFirewall, sum),
       threshold: 500,
     },
     {

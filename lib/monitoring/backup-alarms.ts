@@ -1,10 +1,11 @@
 import { Duration } from 'aws-cdk-lib';
-import { ComparisonOperator, MathExpression, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as EventTarget } from 'aws-cdk-lib/aws-events-targets';
 import { Construct } from 'constructs';
 import { keepActiveEvent } from '../../lambda/shared/variables';
 import type { AlarmRow, Watched } from './alarms';
+import { awsMetric } from './metrics';
 
 /**
  * On the copy: for Aurora a backup job only takes a temporary snapshot, and succeeds even if nothing reaches the vault.
@@ -36,17 +37,16 @@ export function backupAlarms(scope: Construct, { backups, webhooks }: Watched): 
         }),
       ],
     });
-    const sumOf = (namespace: string, metricName: string, dimensionsMap: Record<string, string>) =>
-      new Metric({ namespace, metricName, dimensionsMap, period, statistic: 'Sum' });
+    const options = { period, statistic: 'Sum' };
     const metricName = `NumberOf${jobs}JobsCompleted`;
     const ofVault = { BackupVaultName: vaultName };
     return new MathExpression({
       expression: 'all + ofType + events',
       usingMetrics: {
-        all: sumOf('AWS/Backup', metricName, ofVault),
-        ofType: sumOf('AWS/Backup', metricName, { ...ofVault, ResourceType: 'Aurora' }),
+        all: awsMetric('Backup', metricName, ofVault, options),
+        ofType: awsMetric('Backup', metricName, { ...ofVault, ResourceType: 'Aurora' }, options),
         // Failed invocations count as well: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-monitoring.html
-        events: sumOf('AWS/Events', 'Invocations', { RuleName: ruleName }),
+        events: awsMetric('Events', 'Invocations', { RuleName: ruleName }, options),
       },
       period,
     });

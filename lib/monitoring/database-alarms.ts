@@ -1,12 +1,9 @@
-import { Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { AlarmRow, Watched } from './alarms';
 import type { LogMetrics } from './log-metrics';
-import { maximum } from './metrics';
+import { awsMetric } from './metrics';
 
 const { BREACHING } = TreatMissingData;
-
-const rdsMetric = (metricName: string, dimensionsMap: Record<string, string>) =>
-  new Metric({ namespace: 'AWS/RDS', metricName, dimensionsMap, ...maximum });
 
 /** https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.AuroraMonitoring.Metrics.html */
 export function databaseAlarms(
@@ -21,7 +18,7 @@ export function databaseAlarms(
       'A reader has been a second or more behind the writer for 15 minutes, or no reader is available for failover.',
     // By role, not by instance: at a failover a reader becomes the writer.
     // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/creating_alarms.html
-    metric: rdsMetric('AuroraReplicaLag', { ...ofCluster, Role: 'READER' }),
+    metric: awsMetric('RDS', 'AuroraReplicaLag', { ...ofCluster, Role: 'READER' }),
     threshold: 1_000,
     evaluationPeriods: 3,
     treatMissingData: BREACHING,
@@ -32,7 +29,7 @@ export function databaseAlarms(
       name: 'database-capacity',
       description:
         'The database has used at least 80 percent of its maximum capacity for 15 minutes, or reports no data.',
-      metric: rdsMetric('ACUUtilization', ofCluster),
+      metric: awsMetric('RDS', 'ACUUtilization', ofCluster),
       threshold: 80,
       evaluationPeriods: 3,
       // Instances report every minute: missing data means no instance.
@@ -43,7 +40,7 @@ export function databaseAlarms(
       name: 'database-connections',
       description:
         "The database has had more connections for 15 minutes than the API's rate limit can cause.",
-      metric: rdsMetric('DatabaseConnections', ofCluster),
+      metric: awsMetric('RDS', 'DatabaseConnections', ofCluster),
       // A function has one connection at most. PostgreSQL's own limit is far above (5,000 at 32 capacity units).
       // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-serverless-v2.setting-capacity.html
       threshold: throttle.burst,
@@ -54,7 +51,7 @@ export function databaseAlarms(
       name: 'database-storage',
       description:
         'The database stores 500 GiB, far more than expected for its organizations and 31 days of attempts.',
-      metric: rdsMetric('VolumeBytesUsed', ofCluster),
+      metric: awsMetric('RDS', 'VolumeBytesUsed', ofCluster),
       threshold: 500 * 1024 ** 3,
       unit: 'bytes',
     },
@@ -82,7 +79,7 @@ export const standbyReplication = (clusterIdentifier: string, sourceRegion: stri
   name: 'standby-replication',
   description:
     'The standby in the second region has been 30 seconds or more behind for 15 minutes, or reports no data.',
-  metric: rdsMetric('AuroraGlobalDBRPOLag', {
+  metric: awsMetric('RDS', 'AuroraGlobalDBRPOLag', {
     DBClusterIdentifier: clusterIdentifier,
     SourceRegion: sourceRegion,
   }),

@@ -13,6 +13,14 @@ export const period = Duration.minutes(5);
 export const sum = { period, statistic: 'Sum' };
 export const maximum = { period, statistic: 'Maximum' };
 
+/** A metric of AWS's own, its maximum by default. */
+export const awsMetric = (
+  service: string,
+  metricName: string,
+  dimensionsMap: Record<string, string>,
+  options: MetricOptions = maximum,
+) => new Metric({ namespace: `AWS/${service}`, metricName, dimensionsMap, ...options });
+
 type SharedMetric = ReturnType<typeof objectiveMetrics>['requests'] | ReturnType<typeof functionMetric>;
 
 /** A metric of the shared vocabulary, in CloudWatch. */

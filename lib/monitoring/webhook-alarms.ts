@@ -2,7 +2,6 @@ import { Duration } from 'aws-cdk-lib';
 import {
   ComparisonOperator,
   MathExpression,
-  Metric,
   SearchExpression,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
@@ -11,7 +10,7 @@ import { probeMinutes } from '../../domain/probe';
 import type { Webhooks } from '../webhooks/webhooks';
 import type { AlarmRow, Watched } from './alarms';
 import type { LogMetrics } from './log-metrics';
-import { cloudWatchMetric, deliveryMetric, maximum, objectiveSums, period, sum } from './metrics';
+import { awsMetric, cloudWatchMetric, deliveryMetric, maximum, objectiveSums, period, sum } from './metrics';
 
 const { GREATER_THAN_THRESHOLD, LESS_THAN_THRESHOLD } = ComparisonOperator;
 const { BREACHING } = TreatMissingData;
@@ -32,7 +31,7 @@ export function proofAlarms({ environment, probe }: Watched): readonly AlarmRow[
       description:
         "For 15 minutes no webhook passed the environment's own check of signature, time and address.",
       metric: new MathExpression({
-        // Zero if probes were sent and none was verified (see metrics.ts). Before data is missing, more than three periods pass:
+        // Zero if probes were sent and none was verified (see metrics.ts): missing data alone alarms after more than three periods.
         // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
         expression: '0 * sent + verified',
         usingMetrics: {
@@ -117,23 +116,17 @@ export function webhookAlarms(
  */
 export function originAlarms({ environment, webhookOrigin: origin }: Watched): readonly AlarmRow[] {
   const ofGateway = (metricName: string, options = sum) =>
-    new Metric({
-      namespace: 'AWS/NATGateway',
-      metricName,
-      dimensionsMap: { NatGatewayId: origin.gatewayId },
-      ...options,
-    });
+    awsMetric('NATGateway', metricName, { NatGatewayId: origin.gatewayId }, options);
   const ofGateways = (metricName: string, label: string) =>
     new SearchExpression({
       expression: `SEARCH('{AWS/NATGateway,NatGatewayId} MetricName="${metricName}"', 'Sum')`,
       label: `${label} \${PROP('Dim.NatGatewayId')}`,
       period,
     });
-  const move = `wallet move-origin --environment ${environment.name} --zone N`;
   const reserve: AlarmRow = {
     name: 'origin-reserve-in-use',
     runbookAnchor: 'reserve-address-in-use',
-    description: `Webhooks come from the reserve address, which is for emergencies only. Return to the primary address once it is free: ${move}.`,
+    description: `Webhooks come from the reserve address, which is for emergencies only. Return to the primary address once it is free: wallet move-origin --environment ${environment.name} --zone N.`,
     // Always in ALARM while it exists: threshold 0, missing data breaching.
     metric: deliveryMetric(environment, 'Delivered'),
     condition: origin.reserve?.isInUse,
