@@ -150,7 +150,10 @@ describe.each(['new', 'reused'])('over a %s connection, a receiver that', (conne
     const isSentAgain = isReused && misbehaviour === 'closes without a response';
     expect(result).toMatchObject(isSentAgain ? answered() : expected);
     expect(closed).toHaveLength(isSentAgain ? 2 : 1);
+    const answeredAt = performance.now();
     await closed[0];
+    // Not only because it was idle.
+    expect(performance.now() - answeredAt).toBeLessThan(10_000);
     expect(await send(await startTls(say(bodyOf(2))))).toEqual(answered());
   });
 });
