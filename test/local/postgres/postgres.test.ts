@@ -123,9 +123,10 @@ it('puts its socket where it can, or says where it could not', async () => {
       return make(String(prefix));
     });
   const refused = refuse((path) => path.startsWith('/tmp/wallet-pg-'));
-  const { socketDirectory } = await start();
-  expect(socketDirectory.startsWith('/tmp/')).toBe(false);
+  const postgres = await start();
+  expect(postgres.socketDirectory.startsWith('/tmp/')).toBe(false);
   refused.mockRestore();
+  await postgres.stop();
   const all = refuse((path) => path.includes('wallet-pg-'));
   await expect(start()).rejects.toThrow(/^PostgreSQL needs a folder .* \/tmp, .* Set TMPDIR/);
   all.mockRestore();
