@@ -1,7 +1,7 @@
 /** An accepted finding of the residency rules. */
-interface Acknowledgement {
+export interface Acknowledgement {
   readonly logicalId: string;
-  /** The rule's id, such as `unreviewed`. */
+  /** The rule's id with the finding's location, such as `unreviewed[Properties.Layers]`. */
   readonly rule: string;
   readonly reason: string;
 }

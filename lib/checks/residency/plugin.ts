@@ -9,7 +9,7 @@ import {
   Stack,
 } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { acknowledgementsIn } from '../../../domain/residency';
+import { type Acknowledgement, acknowledgementsIn } from '../../../domain/residency';
 import type { Environment } from '../../environment/schema';
 import { acknowledgedBy } from './acknowledgements';
 import { foreignRegion } from './regions';
@@ -41,10 +41,19 @@ const acknowledgeable = [unreviewed, allowedValues];
 
 const acknowledgement: Rule = {
   id: 'acknowledgement',
-  refuses: 'An acknowledgement of another rule, without a reason or a finding, or not at the resource itself',
-  remedy: `Acknowledge ${acknowledgeable.map(({ id }) => id).join(' or ')} with a reason at the resource that has the finding, or remove it.`,
+  refuses: 'An acknowledgement without a reason or an acceptable finding, or not at the resource itself',
+  remedy: `Acknowledge ${acknowledgeable.map(({ id }) => id).join(' or ')}, each with the location as in the finding, with a reason at the resource that has it, or remove it.`,
   find: () => [],
 };
+
+type Found = ReturnType<typeof findingsIn>[number];
+
+/** As in cdk-nag, such as `unreviewed[Properties.Layers]`, for what can be acknowledged. */
+const idOf = ({ rule, finding }: Found) =>
+  acknowledgeable.includes(rule) ? `${rule.id}[${finding.location}]` : rule.id;
+
+const accepts = ({ logicalId, rule: id }: Acknowledgement, found: Found) =>
+  acknowledgeable.includes(found.rule) && logicalId === found.finding.logicalId && id === idOf(found);
 
 /** What the rules find in a template, by rule. */
 export const findingsIn = (document: JsonObject, boundary: ResidencyBoundary) => {
@@ -75,7 +84,7 @@ export const boundaryBeside = (
 
 /**
  * Rejects, at synthesis, templates that could move data across their stack's boundary or allow access from the internet. Findings
- * that nobody reviewed yet can be acknowledged at the resource; for all others, change the table or the rules.
+ * that nobody reviewed yet can be acknowledged at the resource, each by its location; for all others, change the table or the rules.
  */
 export class ResidencyPlugin implements IPolicyValidationPlugin {
   readonly name = 'Residency';
@@ -104,18 +113,17 @@ export class ResidencyPlugin implements IPolicyValidationPlugin {
     const document = JSON.parse(readFileSync(stack.templatePath, 'utf8'));
     const found = findingsIn(document, boundary);
     const acknowledgements = acknowledgementsIn(document);
-    const accepted = ({ rule, finding }: (typeof found)[number]) =>
-      acknowledgeable.includes(rule) &&
-      acknowledgements.some((each) => each.rule === rule.id && each.logicalId === finding.logicalId);
-    const unused = acknowledgements.filter(
-      ({ logicalId, rule }) =>
-        !found.some((each) => each.rule.id === rule && each.finding.logicalId === logicalId),
-    );
+    const open = found.filter((each) => !acknowledgements.some((one) => accepts(one, each)));
+    const unused = acknowledgements.filter((one) => !found.some((each) => accepts(one, each)));
     return [
-      ...found.filter((each) => !accepted(each)).map(({ rule, finding }) => violation(rule, finding, stack)),
-      ...unused.map(({ logicalId, rule }) =>
-        violation(acknowledgement, { logicalId, location: 'Metadata', value: rule }, stack),
-      ),
+      ...open.map((each) => violation({ ...each.rule, id: idOf(each) }, each.finding, stack)),
+      ...unused.map(({ logicalId, rule: value }) => {
+        const meant = open.find(
+          (each) => idOf(each).startsWith(`${value}[`) && each.finding.logicalId === logicalId,
+        );
+        const remedy = meant ? `Acknowledge Residency::${idOf(meant)} instead.` : acknowledgement.remedy;
+        return violation({ ...acknowledgement, remedy }, { logicalId, location: 'Metadata', value }, stack);
+      }),
     ];
   }
 }
@@ -123,12 +131,7 @@ export class ResidencyPlugin implements IPolicyValidationPlugin {
 /** Acknowledgements that accept nothing. */
 const misplacedAcknowledgements = (construct: IConstruct): readonly PolicyViolation[] =>
   acknowledgedBy(construct)
-    .filter(
-      ([rule, reason]) =>
-        !CfnResource.isCfnResource(construct) ||
-        !acknowledgeable.some(({ id }) => id === rule) ||
-        !reason?.trim(),
-    )
+    .filter(([, reason]) => !CfnResource.isCfnResource(construct) || !reason?.trim())
     .map(([rule]) =>
       violation(
         acknowledgement,

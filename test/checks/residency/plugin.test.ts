@@ -31,7 +31,8 @@ it.each([
 });
 
 const reason = 'The security team reviewed it: SEC-1';
-const unreviewed = { id: 'Residency::unreviewed', reason };
+const acknowledged = 'unreviewed[Properties.Layers]';
+const unreviewed = { id: `Residency::${acknowledged}`, reason };
 const layerIn = (place: string) => `arn:aws:lambda:${place}:111122223333:layer:telemetry:7`;
 
 /** Synthesizes a stack without a gateway, with its acknowledgements, in a region. @returns the template's metadata */
@@ -59,45 +60,51 @@ const synthesizeLayer = (acknowledge: (layered: CfnFunction) => void, place = 'e
 
 it('accepts a finding that is acknowledged at its resource, and writes the reason into the template', () => {
   const metadata = synthesizeLayer((layered) => Validations.of(layered).acknowledge(unreviewed));
-  const [logicalId] = Object.keys(metadata.ResidencyAcknowledgements);
-  expect(metadata).toEqual({ ResidencyAcknowledgements: { [String(logicalId)]: { unreviewed: reason } } });
+  expect(metadata.ResidencyAcknowledgements).toEqual({ Function76856677: { [acknowledged]: reason } });
 });
 
 it.each<[what: string, finding: RegExp, acknowledge: (layered: CfnFunction) => void, place?: string]>([
   ['without an acknowledgement', /Layers(.|\n)*Rule Residency::unreviewed/, () => {}],
-  ...(['app', 'stack', 'function'] as const).map((at): [string, RegExp, (layered: CfnFunction) => void] => [
-    `acknowledged at the ${at}`,
-    /Rule Residency::unreviewed(.|\n)*Rule Residency::acknowledgement|Rule Residency::acknowledgement(.|\n)*Rule Residency::unreviewed/,
-    (layered) => {
-      const stack = Stack.of(layered);
-      const scopes = { app: stack.node.root, stack, function: layered.node.scope as Construct };
-      Validations.of(scopes[at]).acknowledge(unreviewed);
-    },
-  ]),
   [
     'acknowledged without a reason',
     /Rule Residency::acknowledgement/,
     (layered) => Validations.of(layered).acknowledge({ ...unreviewed, reason: ' ' }),
   ],
   [
-    'with another rule acknowledged too',
-    /Rule Residency::acknowledgement/,
-    (layered) => Validations.of(layered).acknowledge(unreviewed, { id: 'Residency::foreign-region', reason }),
-  ],
-  [
-    'with an acknowledgement that accepts nothing',
-    /Rule Residency::acknowledgement/,
-    (layered) =>
-      Validations.of(layered).acknowledge(unreviewed, { id: 'Residency::value-not-allowed', reason }),
+    'acknowledged, of a function with another finding',
+    /Rule Residency::unreviewed\[Properties\.ReservedConcurrentExecutions\]/,
+    (layered) => {
+      layered.reservedConcurrentExecutions = 1;
+      Validations.of(layered).acknowledge(unreviewed);
+    },
   ],
   [
     'from another region, acknowledged',
     /Rule Residency::foreign-region/,
-    (layered) => Validations.of(layered).acknowledge(unreviewed),
+    (layered) => Validations.of(layered).acknowledge(unreviewed, { id: 'Residency::foreign-region', reason }),
     'us-east-1',
   ],
 ])('refuses a layer %s', (...[, finding, acknowledge, place]) => {
   expect(() => synthesizeLayer(acknowledge, place)).toThrow(finding);
+});
+
+it.each(['app', 'stack', 'function', 'other'] as const)('refuses a layer acknowledged at the %s', (at) => {
+  const acknowledge = (layered: CfnFunction) => {
+    const stack = Stack.of(layered);
+    const other = new CfnFunction(stack, 'Other', { code: {}, role: 'role' });
+    const scopes = { app: stack.node.root, stack, function: layered.node.scope as Construct, other };
+    Validations.of(scopes[at]).acknowledge(unreviewed);
+  };
+  const both = /(?=.*Rule Residency::unreviewed).*Rule Residency::acknowledgement/s;
+  expect(() => synthesizeLayer(acknowledge)).toThrow(both);
+});
+
+it.each([
+  ['without a location', ['unreviewed'], /Acknowledge Residency::unreviewed\[Properties\.Layers\] instead\./],
+  ['of nothing', [acknowledged, 'unreviewed[Type]'], /Rule Residency::acknowledgement/],
+])('refuses an acknowledgement %s', (_, rules, finding) => {
+  const ids = rules.map((rule) => ({ id: `Residency::${rule}`, reason }));
+  expect(() => synthesizeLayer((layered) => Validations.of(layered).acknowledge(...ids))).toThrow(finding);
 });
 
 it.each<[rule: string, add: (stack: Stack) => void]>([

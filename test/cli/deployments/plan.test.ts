@@ -134,7 +134,7 @@ it('prints values as they are in a terminal, which renders no Markdown', async (
 it('warns of what only the templates say', async () => {
   const applied = { '0000-z': 'it was first' };
   const Resources = migration(['0001-a'], { ...applied, '0001-a': 'it held secrets' });
-  const ResidencyAcknowledgements = { Handler: { unreviewed: 'SEC-1: our layer' } };
+  const ResidencyAcknowledgements = { Handler: { 'unreviewed[Type]': 'SEC-1: our layer' } };
   const template = { Metadata: { ResidencyAcknowledgements }, Resources };
   writeAssembly(folder(), template, [stack], 'unknown-account', false);
   account().answer(withTemplate(migration(['0001-a', '0002-b'], applied)), changeSet());
@@ -143,7 +143,7 @@ it('warns of what only the templates say', async () => {
     'would lose its termination protection',
     'Migration `0001-a` prevents a rollback: it held secrets.',
     'This release does not know migration `0002-b`',
-    '`Handler` acknowledges the residency rule `unreviewed`: SEC-1: our layer.',
+    '`Handler` acknowledges the residency rule `unreviewed[Type]`: SEC-1: our layer.',
   ])
     expect(warnings).toContainEqual(expect.stringContaining(part));
   expect(warnings.join()).not.toContain('0000-z');

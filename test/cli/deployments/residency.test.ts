@@ -55,7 +55,7 @@ const policies =
 const global = [arn('iam', '', 'oidc-provider/a'), arn('cloudwatch', '', 'dashboard/a')];
 
 const stack = arn('cloudformation', region, 'stack/WalletReports/0123');
-const ResidencyAcknowledgements = { Handler: { unreviewed: 'SEC-1: our layer' } };
+const ResidencyAcknowledgements = { Handler: { 'unreviewed[Type]': 'SEC-1: our layer' } };
 const template = { Metadata: { ResidencyAcknowledgements }, Resources: {} };
 
 /** An account in which everything is where it should be. */
@@ -94,7 +94,7 @@ it('prints a page of Markdown without findings, and only reads, with the calls t
   expect(stdout.match(/ \| ok \| [1-9]\d* \|/g)).toHaveLength(8);
   expect(stdout).toMatch(/\nNo findings\.\n$/);
   expect(stdout).toContain(
-    '## Acknowledged at synthesis\n\n- WalletReports Handler: unreviewed. SEC-1: our layer\n',
+    '## Acknowledged at synthesis\n\n- WalletReports Handler: unreviewed[Type]. SEC-1: our layer\n',
   );
   const { calls } = account();
   const called = [...new Set(calls.map(({ action }) => action))];
