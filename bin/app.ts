@@ -1,7 +1,7 @@
 import './node-version';
 import './uncaught';
-import { createApp } from '../lib/app';
 import { environments } from '../lib/environments';
+import { createApp } from '../lib/environments-app';
 import { readAccounts } from '../lib/target-accounts';
 import { warn } from './warn';
 

@@ -1,7 +1,7 @@
 import { Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { commandLineContext, newApp, readSetting, type Warn } from '../app';
 import { ResidencyPlugin } from '../checks/residency/plugin';
+import { commandLineContext, newApp, readSetting, type Warn } from '../environments-app';
 import { AccountStack } from './account-stack';
 import { readAccountSettings } from './settings';
 

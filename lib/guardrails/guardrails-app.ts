@@ -2,8 +2,8 @@ import { type App, BootstraplessSynthesizer, type IStackSynthesizer, Stack, Vali
 import { CfnPolicy } from 'aws-cdk-lib/aws-organizations';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { Construct } from 'constructs';
-import { newApp } from '../app';
 import { ResidencyPlugin } from '../checks/residency/plugin';
+import { newApp } from '../environments-app';
 import { type GuardedAccount, resourceControlPolicy, serviceControlPolicy } from './policies';
 
 /** `actionsOnly`: without the resource control policy, until a first copy and drill of backups succeeded. docs/guardrails.md */

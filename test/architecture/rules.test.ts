@@ -62,7 +62,7 @@ const rules: readonly Rule[] = [
       ['cli/callers/token.ts', "import { Environment } from '../../lib/environment/schema';"],
       ['local/region.ts', "import { environments } from '../lib/environments';"],
       ['dashboard/verify.ts', "import { environments } from '../lib/environments';"],
-      ['.ci/print-diff.ts', "import { createApp } from '../lib/app';"],
+      ['.ci/print-diff.ts', "import { createApp } from '../lib/environments-app';"],
     ],
   },
   {

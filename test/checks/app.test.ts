@@ -2,9 +2,9 @@ import { App, Stack, Validations } from 'aws-cdk-lib';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
-import { readSetting } from '../../lib/app';
 import { reviewed } from '../../lib/checks/residency/reviewed';
 import { developerEnvironment, environments } from '../../lib/environments';
+import { readSetting } from '../../lib/environments-app';
 import { withEveryOption } from '../support/rows';
 import { type Resource, withApp } from '../support/stacks';
 

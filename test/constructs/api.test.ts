@@ -120,6 +120,7 @@ it('the firewall protects every stage, and redacts credentials in samples and in
 
 it('the firewall counts strangers at the own receiver, however its path is written, which knows all published addresses', () => {
   const { Rules } = zoned.only('AWS::WAFv2::WebACL').Properties;
+  expect(Rules[0].Statement.RateBasedStatement.Limit).toBe(row.throttle.requestsPerAddress);
   const { Properties, logicalId } = zoned.only('AWS::WAFv2::IPSet');
   // `/%63heck` is decoded in time; `/check/..%2F` would be gone once it is normalized.
   const isForCheck = (...types: readonly string[]) => ({

@@ -232,10 +232,11 @@ describe.each([
 
 it('metrics from logs count lines that are written, by a fixed set of values', () => {
   const counted = stack.all('AWS::Logs::MetricFilter').map(({ Properties }) => {
-    const [{ MetricName, MetricNamespace, Dimensions = [] }] = Properties.MetricTransformations;
+    const [{ MetricName, MetricNamespace, MetricValue, Dimensions = [] }] = Properties.MetricTransformations;
     expect(MetricNamespace).toBe(`WalletApi/${stackId}`);
     const dimensions = Dimensions.map(({ Key, Value }: Json) => `${Key}=${Value}`);
-    return [named(Properties.LogGroupName), Properties.FilterPattern, MetricName, ...dimensions].join(' ');
+    const metric = [MetricName, ...(MetricValue === '1' ? [] : [MetricValue]), ...dimensions];
+    return [named(Properties.LogGroupName), Properties.FilterPattern, ...metric].join(' ');
   });
   expect(counted).toEqual([
     `DeleteUserGroupLog { $.logCode = "${logCodesOf('deleteUserGroup').refused}" } Refusals code=$.code`,
@@ -244,7 +245,7 @@ it('metrics from logs count lines that are written, by a fixed set of values', (
     'ApiAccessLog { $.status = "429" } Throttled',
     `WebhooksFanOutEventLog { $.logCode = "${logCodes.eventRefused}" } InvalidMessages`,
     `WebhooksDeliverWebhookLog { $.logCode = "${logCodes.webhookDeliveryRefused}" } InvalidMessages`,
-    'WebhooksPurgeExpiredLog { $.oldestExpiredSeconds = "*" } OldestExpiredSeconds',
+    'WebhooksPurgeExpiredLog { $.oldestExpiredSeconds = "*" } OldestExpiredSeconds $.oldestExpiredSeconds',
   ]);
 });
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Stage } from 'aws-cdk-lib';
 import { transformSync } from 'esbuild';
-import * as application from '../../lib/app';
+import * as application from '../../lib/environments-app';
 import { projectRoot } from '../architecture/sources';
 import { codeUnder } from '../support/documents';
 import { withSla } from '../support/rows';
@@ -17,7 +17,7 @@ const app = {
   addEnvironments: (scope: Stage) => application.addEnvironments(scope, quick),
 };
 const load = (name: string) =>
-  name.startsWith('.') && join('bin', name) === 'lib/app'
+  name.startsWith('.') && join('bin', name) === 'lib/environments-app'
     ? app
     : require(require.resolve(name, { paths: [projectRoot] }));
 

@@ -3,7 +3,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { CreateAppOptions } from '../../lib/app';
+import type { CreateAppOptions } from '../../lib/environments-app';
 import { projectRoot } from '../architecture/sources';
 import { codeUnder, load } from '../support/documents';
 import { first, withDirectAccess } from '../support/rows';

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApp } from '../../lib/app';
 import { type Environment, promoted } from '../../lib/environment/schema';
+import { createApp } from '../../lib/environments-app';
 import { LOCAL_ACCOUNT_ID } from '../../local/assembly/manifest';
 import { removePostgres } from '../../local/postgres/postgres';
 import { type Local, startLocal } from '../../local/start';

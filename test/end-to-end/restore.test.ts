@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { createApp } from '../../lib/app';
 import type { Environment } from '../../lib/environment/schema';
+import { createApp } from '../../lib/environments-app';
 import { readAssembly, type Stack } from '../../local/assembly/manifest';
 import { removePostgres } from '../../local/postgres/postgres';
 import { type Local, startLocal } from '../../local/start';

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import type * as application from '../../lib/app';
 import type { Environment } from '../../lib/environment/schema';
 import { environments as table } from '../../lib/environments';
+import type * as application from '../../lib/environments-app';
 import { oncePerRun } from './once-per-run';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
@@ -12,7 +12,7 @@ type Json = any;
 
 /** Loads the constructs when needed: most test files only read templates that others synthesized. */
 const createApp = (options: application.CreateAppOptions) =>
-  (require('../../lib/app') as typeof application).createApp(options);
+  (require('../../lib/environments-app') as typeof application).createApp(options);
 
 export interface Resource {
   readonly logicalId: string;

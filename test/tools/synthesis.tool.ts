@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { createAccountApp } from '../../lib/account/account-app';
-import { createApp } from '../../lib/app';
 import { promoted } from '../../lib/environment/schema';
 import { environments, stacksOf } from '../../lib/environments';
+import { createApp } from '../../lib/environments-app';
 import { createGuardrailsApp } from '../../lib/guardrails/guardrails-app';
 import { Workspace } from '../ci/workspace';
 import { keysIn, newcomer, restored, withDirectAccess, withStandby } from '../support/rows';
