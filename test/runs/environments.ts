@@ -1,5 +1,5 @@
 import { provideAssembly } from '../../local/assembly/cache';
-import { type LocalOptions, startLocal } from '../../local/start';
+import { startLocal } from '../../local/start';
 import { openState } from '../../local/state/lock';
 import { startLocalCommand } from '../support/local-command';
 import { openLocalEnvironment } from '../support/local-environment';
@@ -7,7 +7,7 @@ import { oneOfEachAccess } from '../support/rows';
 import { type Harness, temporaryFolder } from './long-run';
 
 /** Runs one environment for each database access, in a temporary folder and on free ports. */
-export async function startEnvironments({ signal, cleanup }: Harness, options: Partial<LocalOptions> = {}) {
+export async function startEnvironments({ signal, cleanup }: Harness) {
   const state = openState(await temporaryFolder(cleanup));
   cleanup.add(() => state.close());
   const { assemblyDirectory: assembly, directory } = state;
@@ -15,12 +15,9 @@ export async function startEnvironments({ signal, cleanup }: Harness, options: P
   const environments = oneOfEachAccess.map(({ name }) => name);
   // Functions write their problems to the logs, too.
   const log = { step: () => undefined, problem: () => undefined };
-  const local = await startLocal({ assembly, state, environments, log, ports: 'any', signal, ...options });
+  const local = await startLocal({ assembly, state, environments, log, ports: 'any', signal });
   cleanup.add(() => local.stop());
-  return {
-    ...openLocalEnvironment(directory),
-    postgres: local.environments().map(({ postgres }) => postgres),
-  };
+  return openLocalEnvironment(directory);
 }
 
 /** `npm start` of the project in a folder, on a state folder and free ports. It ends with the run. */
