@@ -144,7 +144,7 @@ const untested = (names: readonly string[]) => {
 };
 
 it('a check runs every npm script, and a test every step of a workflow that is no script', () => {
-  // The linter has the rules of `format`, and `bench` runs `start`.
+  // The linter has the rules of `format`, and `compatible` runs `start`.
   expect(uncheckedScripts(Object.keys(scripts))).toEqual(['start', 'format']);
   expect(uncheckedScripts(['compatible', 'unheard-of', 'mut'])).toEqual(['unheard-of', 'mut']);
   const own = commands.filter((command) => !/^npm (ci|run )|^bash \.ci\/run /.test(command));

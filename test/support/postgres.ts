@@ -5,9 +5,7 @@ import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { clusterIn, openCluster, readPassword } from '../../local/postgres/cluster';
 import { removePostgres, startPostgres as startIn } from '../../local/postgres/postgres';
-import { isAlive } from '../../local/shared/processes';
 import { stateFolder } from '../../local/state/paths';
-import { eventually } from './eventually';
 import { childrenOf } from './local-command';
 import { sharedInRun } from './once-per-run';
 
@@ -24,11 +22,6 @@ export async function startPostgres() {
     async stop() {
       await stop();
       await removePostgres(directory);
-    },
-    async kill() {
-      const { pid } = postgres;
-      killServer(pid);
-      await eventually(() => !isAlive(pid));
     },
   });
 }

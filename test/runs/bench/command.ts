@@ -1,24 +1,18 @@
 import { cpus, loadavg, release, type } from 'node:os';
 import { Argument, Command } from 'commander';
-import { formatTable, longRun, temporaryFolder } from '../long-run';
-import { measureColdStarts } from './cold';
+import { formatTable, longRun } from '../long-run';
 import { measureDeletion } from './delete';
 import { measureDelivery } from './deliver';
 import { type Figure, judge, missed, type PartOptions } from './measure';
-import { measurePurge } from './purge';
-import { measureStart } from './start';
 
 const parts: Readonly<Record<string, (options: PartOptions) => Promise<readonly Figure[]>>> = {
   delete: measureDeletion,
-  cold: measureColdStarts,
   deliver: measureDelivery,
-  purge: measurePurge,
-  start: measureStart,
 };
 const names = Object.keys(parts);
 
 const command = new Command('npm run bench --')
-  .description('Measures the product; each figure is a ratio within this run.')
+  .description('Measures deletions and deliveries; each figure is a ratio within this run.')
   .addArgument(new Argument('[parts...]', 'parts to run').choices(names).default(names))
   .option('--effort <share>', 'fraction of the usual samples, for a quick run', Number, 1);
 
@@ -26,8 +20,7 @@ void longRun<{ effort: number }>(command, async ({ effort }, harness, [chosen]) 
   const rows: ReturnType<typeof judge>[] = [];
   for (const part of chosen as string[]) {
     harness.progress(`${part}: started, load ${loadavg()[0]?.toFixed(1)}`);
-    const directory = await temporaryFolder(harness.cleanup);
-    const figures = (await parts[part]?.({ ...harness, effort, directory })) ?? [];
+    const figures = (await parts[part]?.({ ...harness, effort })) ?? [];
     rows.push(...figures.map((figure) => judge(part, figure, effort)));
     await harness.cleanup.run();
   }

@@ -1,7 +1,6 @@
 import { stateFolder } from '../../../local/state/paths';
-import { startNodeIn } from '../../support/local-command';
+import { startLocalCommand, startNodeIn } from '../../support/local-command';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
-import { startProject } from '../environments';
 import { type Harness, temporaryFolder } from '../long-run';
 import { type NewMigration, newMigrations } from './new-migrations';
 
@@ -72,8 +71,14 @@ async function startRelease(directory: string, state: string, harness: Harness) 
   const names = "require('./lib/environments').environments.map(({ name }) => name)";
   const environments: string[] = JSON.parse(await run('--print', `JSON.stringify(${names})`));
   harness.signal.throwIfAborted();
-  const { ready, stop } = startProject(directory, state, harness);
-  await ready();
+  const command = startLocalCommand(directory, '--state', state, '--port-offset', 'any');
+  const stop = async () => {
+    command.process.kill('SIGTERM');
+    await command.ended();
+  };
+  harness.cleanup.add(stop);
+  harness.signal.addEventListener('abort', stop);
+  await command.ready();
   const outputs = ['--outputs', stateFolder(state).outputsFile];
   return {
     environments,

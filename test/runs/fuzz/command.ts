@@ -1,8 +1,11 @@
 import { Command } from 'commander';
 import { number } from '../../../cli/shell/options';
+import { provideAssembly } from '../../../local/assembly/cache';
+import { startLocal } from '../../../local/start';
+import { openState } from '../../../local/state/lock';
+import { openLocalEnvironment } from '../../support/local-environment';
 import { oneOfEachAccess } from '../../support/rows';
-import { startEnvironments } from '../environments';
-import { longRun } from '../long-run';
+import { type Harness, longRun, temporaryFolder } from '../long-run';
 import { checkRequests } from './check-requests';
 
 const command = new Command('npm run fuzz --')
@@ -22,3 +25,17 @@ void longRun<{ runs: number; seed?: number }>(command, async ({ runs, ...seed },
   }
   return { report: JSON.stringify(statuses), failed: false };
 });
+
+/** Runs one environment for each database access, in a temporary folder and on free ports. */
+async function startEnvironments({ signal, cleanup }: Harness) {
+  const state = openState(await temporaryFolder(cleanup));
+  cleanup.add(() => state.close());
+  const { assemblyDirectory: assembly, directory } = state;
+  await provideAssembly({ directory: assembly, signal });
+  const environments = oneOfEachAccess.map(({ name }) => name);
+  // Functions write their problems to the logs, too.
+  const log = { step: () => undefined, problem: () => undefined };
+  const local = await startLocal({ assembly, state, environments, log, ports: 'any', signal });
+  cleanup.add(() => local.stop());
+  return openLocalEnvironment(directory);
+}
