@@ -1,11 +1,5 @@
 import type { WebhookOrigin } from './allow-list';
 
-export interface OtherDashboard {
-  readonly environment: string;
-  readonly title: string;
-  readonly url: string;
-}
-
 interface Support {
   /** An email address, or the `https` URL of a form. */
   readonly contact: string;
@@ -25,7 +19,5 @@ export interface DashboardFacts extends WebhookOrigin {
   /** Has no trailing slash. */
   readonly apiBaseUrl: string;
   readonly support: Support;
-  /** Other environments with a known address: those with a custom domain name or, locally, all. */
-  readonly others: readonly OtherDashboard[];
   readonly signatureHeaders: readonly string[];
 }

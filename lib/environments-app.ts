@@ -71,13 +71,7 @@ export function addEnvironments(scope: Stage, options: EnvironmentsOptions = {})
     options;
   const ownStacks = environments.flatMap((environment) => {
     const account = accounts[environment.name];
-    // Other addresses are unknown before deployment.
-    const otherDashboards = environments
-      .filter((other) => other !== environment)
-      .flatMap(({ name, title, domainNames }) =>
-        domainNames ? [{ environment: name, title, url: `https://${domainNames.dashboard}` }] : [],
-      );
-    const serving = new RegionStack(scope, { environment, account, otherDashboards });
+    const serving = new RegionStack(scope, { environment, account });
     if (validateTemplates) serving.warnOfDeprecation();
     const { standby: replicated } = environment;
     const standby =

@@ -104,22 +104,14 @@ interface Parts {
 /** Creates an environment's resources, then accepts requests and messages. */
 export async function startEnvironment(
   { apis, started, ...opened }: OpenedEnvironment,
-  others: readonly OpenedEnvironment[],
   parts: Parts,
   { state, log, signal }: Shared,
 ) {
   const { stack, folder, logs, cleanup } = opened;
   const { permissions, services, certificate } = parts;
-  const dashboards = others.map((other) => {
-    const { environment, title } = other.stack;
-    return { environment, title, url: other.apis.urls.dashboard ?? '' };
-  });
   const context: StackContext = {
     ...{ ...opened, ...parts },
-    ownVariables: {
-      DATABASE_CERTIFICATE_AUTHORITIES: certificate.certFile,
-      OTHER_DASHBOARDS: JSON.stringify(dashboards),
-    },
+    ownVariables: { DATABASE_CERTIFICATE_AUTHORITIES: certificate.certFile },
   };
   adoptKeys(stack.template, context);
   const { resources, outputs } = await deployStack(

@@ -96,11 +96,10 @@ async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
 
   async function startOpened(own: OpenedEnvironment): Promise<void> {
     const { environment } = own.stack;
-    const others = [...opened.values()].filter((other) => other !== own);
     const ofOwn = createPermissions(options.decide);
     permissions.set(environment, ofOwn);
     const parts = { permissions: ofOwn, services, certificate, runtime };
-    running.set(environment, await startEnvironment(own, others, parts, shared));
+    running.set(environment, await startEnvironment(own, parts, shared));
   }
 
   await allSettledOrThrow(

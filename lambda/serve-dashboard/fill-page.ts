@@ -18,7 +18,7 @@ export function fillPage(page: string, facts: DashboardFacts): string {
 }
 
 function partsOf(facts: DashboardFacts): Readonly<Record<string, Content>> {
-  const { title, address, reserve, support, others, signatureHeaders } = facts;
+  const { title, address, reserve, support, signatureHeaders } = facts;
   const [, ...same] = signatureHeaders;
   const [place = ''] = title.split(',');
   return {
@@ -53,10 +53,6 @@ function partsOf(facts: DashboardFacts): Readonly<Record<string, Content>> {
     guide: support.guide,
     contact: support.contact,
     'contact-url': support.contact.startsWith('https:') ? support.contact : `mailto:${support.contact}`,
-    others:
-      others.length === 0
-        ? ''
-        : html`<span>Other environments: ${others.map((each) => html`<a href="${each.url}" rel="noreferrer">${each.title}</a> `)}</span>`,
   };
 }
 

@@ -7,10 +7,9 @@ import { fillPage } from './fill-page';
 import { pageFile, variables } from './variables';
 
 export function createDependencies() {
-  const { FACTS, OTHER_DASHBOARDS, RESPONSE_HEADERS } = readVariables(variables, process.env);
-  const facts = { ...JSON.parse(FACTS), others: JSON.parse(OTHER_DASHBOARDS) };
+  const { FACTS, RESPONSE_HEADERS } = readVariables(variables, process.env);
   return {
-    page: fillPage(readFileSync(join(__dirname, pageFile), 'utf8'), facts),
+    page: fillPage(readFileSync(join(__dirname, pageFile), 'utf8'), JSON.parse(FACTS)),
     headers: JSON.parse(RESPONSE_HEADERS) as Readonly<Record<string, string>>,
   };
 }

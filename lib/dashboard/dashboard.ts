@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { LambdaIntegration } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
-import type { DashboardFacts, OtherDashboard } from '../../domain/dashboard';
+import type { DashboardFacts } from '../../domain/dashboard';
 import { signatureHeaders } from '../../domain/signature';
 import { pageFile, variables } from '../../lambda/serve-dashboard/variables';
 import type { Api } from '../api/api';
@@ -15,7 +15,6 @@ import { dashboardPage, securityHeaders } from './page';
 
 export interface DashboardProps {
   readonly environment: Environment;
-  readonly others: readonly OtherDashboard[];
   /** The API shown on the page; its firewall also protects the page. */
   readonly api: Api;
   readonly webhookOrigin: WebhookOrigin;
@@ -23,7 +22,7 @@ export interface DashboardProps {
 
 /** The dashboard of one environment, at a separate address, served from the region. */
 export class Dashboard extends RegionalRestApi {
-  constructor(scope: Construct, id: string, { environment, others, api, webhookOrigin }: DashboardProps) {
+  constructor(scope: Construct, id: string, { environment, api, webhookOrigin }: DashboardProps) {
     const { name, title, deprecation } = environment;
     super(scope, id, {
       environment,
@@ -34,7 +33,7 @@ export class Dashboard extends RegionalRestApi {
       compressFrom: 4096,
     });
     const { restApi } = this;
-    const facts: Omit<DashboardFacts, 'others'> = {
+    const facts: DashboardFacts = {
       environment: name,
       title,
       region: environment.region,
@@ -57,7 +56,6 @@ export class Dashboard extends RegionalRestApi {
       variables,
       environment: {
         FACTS: JSON.stringify(facts),
-        OTHER_DASHBOARDS: JSON.stringify(others),
         RESPONSE_HEADERS: JSON.stringify({ ...page.headers, ...deprecationHeaders(deprecation) }),
       },
       timeout: Duration.seconds(5),

@@ -3,7 +3,6 @@ import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
-import type { OtherDashboard } from '../../domain/dashboard';
 import { variables as authorizeRequestVariables } from '../../lambda/authorize-request/variables';
 import { variables as runOperationVariables } from '../../lambda/run-operation/variables';
 import { Api } from '../api/api';
@@ -25,11 +24,6 @@ import { Probe } from '../webhooks/probe';
 import { Webhooks } from '../webhooks/webhooks';
 import { EnvironmentStack, type EnvironmentStackProps } from './environment-stack';
 
-export interface RegionStackProps extends EnvironmentStackProps {
-  /** The dashboards that this one links to. @default - none */
-  readonly otherDashboards?: readonly OtherDashboard[];
-}
-
 /** What the outputs and the promises of a service level agreement are about. */
 interface Parts extends Omit<MonitoringProps, 'environment' | 'clusterIdentifier' | 'backups' | 'probe'> {
   readonly environment: Environment;
@@ -44,7 +38,7 @@ export class RegionStack extends EnvironmentStack {
   /** Receives every alarm's changes. Without a service level agreement there is none. */
   readonly alarmTopic: Topic | undefined;
 
-  constructor(scope: Construct, { environment, account, otherDashboards: others = [] }: RegionStackProps) {
+  constructor(scope: Construct, { environment, account }: EnvironmentStackProps) {
     super(scope, environment.title, { environment, account });
 
     const key = new OperationsKey(this, 'OperationsKey', { environment });
@@ -71,7 +65,7 @@ export class RegionStack extends EnvironmentStack {
     const routeParts = { stack: this, environment, schema, keys, webhookOrigin, secretsKeyArn };
     const routeFunctions = createRouteFunctions(routeParts);
     const api = new Api(this, 'Api', { environment, authorizeRequest, routeFunctions, webhookOrigin });
-    const dashboard = new Dashboard(this, 'Dashboard', { environment, others, api, webhookOrigin });
+    const dashboard = new Dashboard(this, 'Dashboard', { environment, api, webhookOrigin });
     this.addDomainNames(environment, { api: api.restApi, dashboard: dashboard.restApi });
     const runOperation = new DatabaseFunction(this, 'RunOperation', {
       handlerName: 'run-operation',

@@ -36,8 +36,6 @@ export interface Stack {
   readonly name: string;
   /** The stack's tag `environment`, such as `eu`. @default - the stack's name */
   readonly environment: string;
-  /** As the dashboard shows it. */
-  readonly title: string;
   readonly region: string;
   readonly template: Template;
   /** Maps an asset's S3 key in the template to its folder or file. */
@@ -77,7 +75,6 @@ export function readAssembly(directory: string): Stack[] {
     return {
       ...{ name, region, template },
       environment: tags.environment ?? name,
-      title: titleIn(template),
       assets: new Map(assets.map(({ objectKey, path }) => [objectKey, path])),
       assetNames: new Map(assets.map(({ objectKey, displayName }) => [objectKey, displayName])),
     };
@@ -89,15 +86,6 @@ export const servingStacks = (stacks: readonly Stack[]): readonly Stack[] =>
   stacks.filter(({ template }) =>
     Object.values(template.Resources ?? {}).some(({ Type }) => Type === 'AWS::ApiGateway::RestApi'),
   );
-
-/** Reads the dashboard's facts: JSON, in which the template inserts what only a deployment knows. */
-function titleIn({ Resources = {} }: Partial<Template>): string {
-  const [facts = '{}'] = Object.values(Resources).flatMap(
-    ({ Properties }) => Properties?.Environment?.Variables?.FACTS ?? [],
-  );
-  const parts: readonly unknown[] = facts['Fn::Join']?.[1] ?? [facts];
-  return JSON.parse(parts.filter((part) => typeof part === 'string').join('')).title ?? '';
-}
 
 type StackIdentity = Pick<Stack, 'name' | 'region'>;
 

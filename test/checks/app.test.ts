@@ -71,18 +71,6 @@ it('each stack goes to the account that the deployer sets for its environment', 
   expect(targets).toEqual(expected);
 });
 
-it('each dashboard links those of other environments that have custom domain names', () => {
-  const link = ({ name, title, domainNames }: (typeof rows)[number]) => ({
-    ...{ environment: name, title, url: `https://${domainNames.dashboard}` },
-  });
-  for (const row of rows) {
-    const links = resourcesOf(row.stackId).flatMap(
-      ({ Properties }) => Properties?.Environment?.Variables?.OTHER_DASHBOARDS ?? [],
-    );
-    expect(links).toEqual([JSON.stringify(rows.filter((other) => other !== row).map(link))]);
-  }
-});
-
 it('templates list the migrations that cannot be undone', () => {
   for (const { stackId } of rows) {
     const listed = resourcesOf(stackId).map(({ Metadata }) => Metadata?.IrreversibleMigrations);

@@ -15,9 +15,6 @@ export const facts: DashboardFacts = {
     contact: 'webhooks@wallet-infrastructure.example',
     guide: 'https://docs.wallet-infrastructure.example/receivers',
   },
-  others: [
-    { environment: 'uae', title: 'UAE, production', url: 'https://uae.wallet-infrastructure.example' },
-  ],
   signatureHeaders: ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
 };
 

@@ -44,10 +44,9 @@ it('warns about test funds, with their link to mainnet, and about a deprecation'
 it('escapes every fact, in text and in attributes', () => {
   const hostile = `"'><script>alert(1)</script>{{title}}$&`;
   const support = { contact: hostile, guide: hostile };
-  const others = [{ environment: hostile, title: hostile, url: hostile }];
   const page = fillPage(html, {
     ...facts,
-    ...{ environment: hostile, title: hostile, support, others, signatureHeaders: [hostile, hostile] },
+    ...{ environment: hostile, title: hostile, support, signatureHeaders: [hostile, hostile] },
   });
   expect(page).not.toContain('<script>alert');
   expect(page).not.toContain(`"'>`);
