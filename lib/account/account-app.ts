@@ -16,7 +16,7 @@ export function createAccountApp(outdir?: string, context?: Readonly<Record<stri
     region,
     residencyRegions: [...new Set([region, ...environments.flatMap((each) => each.residencyRegions)])],
     natGateways: 0,
-    globalTypes: ['AWS::IAM::OIDCProvider', 'AWS::Budgets::Budget'],
+    globalTypes: ['AWS::IAM::OIDCProvider'],
   } as const;
   Validations.of(app).addPlugins(new ResidencyPlugin([boundary]), new AwsSolutionsChecks(app));
   return app;

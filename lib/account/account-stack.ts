@@ -1,5 +1,4 @@
 import { Aws, Duration, Stack } from 'aws-cdk-lib';
-import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import {
   AccountRootPrincipal,
   OidcProviderNative,
@@ -20,8 +19,8 @@ const issuer = 'token.actions.githubusercontent.com';
 const mainBranch = 'refs/heads/main';
 
 /**
- * An AWS account's resources for the workflows: GitHub's OIDC provider, roles (docs/decisions/workflow-roles.md), and a budget. Deployed by
- * an administrator: docs/deploying.md. Global services, without customer data.
+ * An AWS account's resources for the workflows: GitHub's OIDC provider and roles (docs/decisions/workflow-roles.md). Deployed by an
+ * administrator: docs/deploying.md. A global service, without customer data.
  */
 export class AccountStack extends Stack {
   /** The stack's name. Never change it. */
@@ -36,7 +35,7 @@ export class AccountStack extends Stack {
     const { environments, region, repository } = settings;
     super(scope, AccountStack.stackId, {
       env: { region },
-      description: `Wallet infrastructure: roles of ${repository} for ${environments.map(({ name }) => name).join(', ')}, and a budget.`,
+      description: `Wallet infrastructure: roles of ${repository} for ${environments.map(({ name }) => name).join(', ')}.`,
       tags: { service: 'wallet-infrastructure' },
       terminationProtection: true,
     });
@@ -49,7 +48,6 @@ export class AccountStack extends Stack {
       this.addRole('drift', environment, 'Detects drift');
       this.addRole('operate', environment, 'Moves the webhook origin and tests');
     }
-    this.addBudget();
   }
 
   private addProvider(): string {
@@ -122,22 +120,6 @@ export class AccountStack extends Stack {
         },
       }),
     );
-  }
-
-  private addBudget(): void {
-    const { budget: amount, email } = this.settings;
-    const percent = { thresholdType: 'PERCENTAGE', comparisonOperator: 'GREATER_THAN' };
-    const mail = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
-      notification: { notificationType, threshold, ...percent },
-      subscribers: [{ subscriptionType: 'EMAIL', address: email }],
-    });
-    const budget = new CfnBudget(this, 'Budget', {
-      // No name: a change of subscribers replaces the budget, and names must be unique.
-      // https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/365
-      budget: { budgetType: 'COST', timeUnit: 'MONTHLY', budgetLimit: { amount, unit: 'USD' } },
-      notificationsWithSubscribers: [mail('ACTUAL', 80), mail('FORECASTED', 100)],
-    });
-    withStableLogicalId(budget, 'Budget');
   }
 }
 

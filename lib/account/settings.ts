@@ -9,9 +9,6 @@ const sharing = 'environments-may-replace-each-other';
 
 const rows = new Map(table.map((row) => [row.name, row]));
 
-/** cfn-lint 1.51 lists no AWS::Budgets::Budget there. */
-const withoutBudgets = ['me-central-1'];
-
 /** Reads the context of `cdk -c wallet:NAME=VALUE`. @throws InvalidInput with the name of a missing or wrong setting */
 export function readAccountSettings(read: (name: string) => unknown) {
   const required = (name: string, pattern: RegExp, example: string): string => {
@@ -35,11 +32,6 @@ export function readAccountSettings(read: (name: string) => unknown) {
   }
   const region = String(read('region') ?? environments[0]?.region);
   if (!isRegion(region)) throw new InvalidInput(`region is "${region}". Use an AWS region, ${regionRemedy}`);
-  if (withoutBudgets.includes(region)) {
-    throw new InvalidInput(
-      `region is ${region}, where CloudFormation has no budgets. Give another for the stack, whose roles and budget are global: -c wallet:region=eu-central-1`,
-    );
-  }
   const operators = read('operators');
   if (operators !== undefined && !/^[\w+=,.@-]{1,32}$/.test(String(operators)))
     throw new InvalidInput(
@@ -56,9 +48,6 @@ export function readAccountSettings(read: (name: string) => unknown) {
      * https://github.blog/changelog/2026-04-23-immutable-subject-claims-for-github-actions-oidc-tokens/
      */
     repository: required('repository', /^[\w-]+(@\d+)?\/[\w.-]+(@\d+)?$/, 'owner/name'),
-    /** US dollars a month. */
-    budget: Number(required('budget', /^[1-9]\d{0,6}$/, '500')),
-    email: required('email', /^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'on-call@example.com'),
     /** Whether the account already has GitHub's OIDC provider, of which it can have only one. */
     adoptProvider: read('adopt-provider') === 'true',
   };

@@ -16,8 +16,6 @@ const { name, stackId, region, standby } = withStandby;
 const context: Readonly<Record<string, string>> = {
   environments: name,
   repository: 'owner/name',
-  budget: '500',
-  email: 'on-call@example.com',
 };
 
 const settingsOf = (changes: Readonly<Record<string, string>>) =>
@@ -108,18 +106,6 @@ it('trusts immutable subjects, and an existing provider of the account', () => {
     [`${issuer}:sub`]: [`repo:owner@12/name@34:environment:${name}`],
     [`${issuer}:job_workflow_ref`]: [workflow('deploy')],
   });
-});
-
-it('has an unnamed budget, because new subscribers replace it, and sends mail before it is spent', () => {
-  const { Budget, NotificationsWithSubscribers: mails } = resources.Budget.Properties;
-  expect(Budget.BudgetLimit).toEqual({ Amount: 500, Unit: 'USD' });
-  expect(Budget).not.toHaveProperty('BudgetName');
-  const percent = { ComparisonOperator: 'GREATER_THAN', ThresholdType: 'PERCENTAGE' };
-  const Subscribers = [{ SubscriptionType: 'EMAIL', Address: context.email }];
-  expect(mails).toEqual([
-    { Notification: { ...percent, NotificationType: 'ACTUAL', Threshold: 80 }, Subscribers },
-    { Notification: { ...percent, NotificationType: 'FORECASTED', Threshold: 100 }, Subscribers },
-  ]);
 });
 
 describe('the permissions of a role', () => {
@@ -222,7 +208,6 @@ it.each<[string, Record<string, string>, string]>([
   ['an unknown environment', { environments: `${name},nowhere` }, 'environments names "nowhere"'],
   ['several environments', { environments: every }, '-c wallet:environments-may-replace-each-other=true'],
   ['an unknown region', { region: 'eu-central-9' }, 'region is "eu-central-9". Use an AWS region'],
-  ['a region without budgets', { region: 'me-central-1' }, 'where CloudFormation has no budgets'],
 ])('refuses %s', (_, changes, message) => {
   expect(() => settingsOf(changes)).toThrow(message);
 });

@@ -29,7 +29,7 @@ const vaultIn = (region: string, of = account) => `arn:aws:backup:${region}:${of
 /** Requests to the account's own resources, by one of its administrators. Global services have one endpoint, in us-east-1. */
 const requests = (region: string, actions: string, more: Context = {}, resource?: string) =>
   readActions(actions).map((action): Request => {
-    const isGlobal = /^(account|budgets|iam|organizations|route53):/.test(action);
+    const isGlobal = /^(account|iam|organizations|route53):/.test(action);
     const caller = { 'aws:PrincipalOrgID': organization, 'aws:PrincipalIsAWSService': 'false' };
     const context = { 'aws:RequestedRegion': isGlobal ? 'us-east-1' : region, ...by(role('Administrator')) };
     return { action, context: { ...caller, ...context, ...more }, ...(resource && { resource }) };
@@ -38,7 +38,7 @@ const requests = (region: string, actions: string, more: Context = {}, resource?
 const bootstrapTemplate = parse(
   readFileSync('node_modules/aws-cdk/lib/api/bootstrap/bootstrap-template.yaml', 'utf8'),
 );
-const settings = { repository: 'owner/name', budget: '1', email: 'on-call@example.com', region: 'eu-west-1' };
+const settings = { repository: 'owner/name', region: 'eu-west-1' };
 
 /** All that is deployed into a row's account: the resources of each template, with its region. */
 export function templatesOf(
@@ -60,7 +60,6 @@ export function templatesOf(
 /** What CloudFormation calls for each type. The schemas of some have no handlers: theirs are written by hand. */
 const handlers: Readonly<Record<string, string>> = {
   ...aws.handlers,
-  'AWS::Budgets::Budget': 'budgets:ModifyBudget ViewBudget',
   'AWS::CertificateManager::Certificate':
     'acm:AddTagsToCertificate DeleteCertificate DescribeCertificate RequestCertificate UpdateCertificateOptions',
   'AWS::Route53::RecordSet': 'route53:ChangeResourceRecordSets GetChange ListResourceRecordSets',

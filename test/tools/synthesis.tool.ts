@@ -30,8 +30,6 @@ it('the account stack passes every check of synthesis', () => {
     'wallet:environments-may-replace-each-other': 'true',
     'wallet:region': 'eu-central-1',
     'wallet:repository': 'owner/name',
-    'wallet:budget': '500',
-    'wallet:email': 'on-call@example.com',
   };
   withTemporaryFolder((outdir) => expect(() => createAccountApp(outdir, context).synth()).not.toThrow());
 });
