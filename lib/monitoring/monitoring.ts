@@ -6,16 +6,12 @@ import {
   GraphWidget,
   type IMetric,
   type IWidget,
-  MathExpression,
   PeriodOverride,
-  SingleValueWidget,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { MetricName } from '../../domain/metrics';
-import { budgetOf } from '../../domain/objective';
-import { probeMinutes } from '../../domain/probe';
 import { withStableLogicalId } from '../stable-logical-id';
 import {
   type AlarmRow,
@@ -29,7 +25,7 @@ import { apiAlarms, functionAlarms } from './api-alarms';
 import { backupAlarms } from './backup-alarms';
 import { databaseAlarms } from './database-alarms';
 import { LogMetrics } from './log-metrics';
-import { deliveryMetric, objectiveSums, sum } from './metrics';
+import { deliveryMetric, sum } from './metrics';
 import { originAlarms, proofAlarms, webhookAlarms } from './webhook-alarms';
 
 export type MonitoringProps = Watched & Pick<AlarmsProps, 'key'>;
@@ -60,7 +56,6 @@ export class Monitoring extends Construct {
       deliveryMetric(environment, metricName, { label });
     const age = (statistic: string) => deliveryMetric(environment, 'Age', { statistic, label: statistic });
     this.cloudWatchDashboardUrl = addCloudWatchDashboard(new Construct(this, 'Dashboard'), alarms, [
-      ...objectiveWidgets(environment),
       ...graphsOf(alarms),
       graph('Requests', [
         stage.metricCount({ ...sum, label: 'All' }),
@@ -78,35 +73,6 @@ export class Monitoring extends Construct {
       graph('Age of completed deliveries', [age('p50'), age('p99')], 'ms'),
     ]);
   }
-}
-
-/** Objective, share and remaining budget of the last 30 days, as `wallet availability` prints them. */
-function objectiveWidgets(environment: Watched['environment']): readonly SingleValueWidget[] {
-  const { availability } = environment.objective;
-  const budget = budgetOf(availability);
-  const days = Duration.days(30);
-  const { requests, errors, verified } = objectiveSums(environment, days);
-  // Shorter than 30 days after the first deployment, the command alone knows which probes were due.
-  const due = days.toMinutes() / probeMinutes;
-  return [
-    { of: 'API', failedShare: 'errors / requests', usingMetrics: { requests, errors } },
-    { of: 'Webhooks', failedShare: `(1 - verified / ${due})`, usingMetrics: { verified } },
-  ].map(({ of, failedShare, usingMetrics }) => {
-    const value = (expression: string, label: string) =>
-      new MathExpression({ expression, usingMetrics, label, period: days });
-    return new SingleValueWidget({
-      title: `${of}, 30 days: objective ${100 * availability} percent`,
-      metrics: [
-        value(`100 * (1 - ${failedShare})`, 'percent'),
-        value(`${days.toMinutes()} * (${budget} - ${failedShare})`, 'minutes of budget left'),
-      ],
-      start: `-${days.toIsoString()}`,
-      setPeriodToTimeRange: true,
-      fullPrecision: true,
-      width: 12,
-      height: 3,
-    });
-  });
 }
 
 /** @param thresholds horizontal lines */
