@@ -1,4 +1,3 @@
-import './node-version';
 import './uncaught';
 import { createAccountApp } from '../lib/account/account-app';
 import { warn } from './warn';

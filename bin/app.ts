@@ -1,4 +1,3 @@
-import './node-version';
 import './uncaught';
 import { environments } from '../lib/environments';
 import { createApp } from '../lib/environments-app';

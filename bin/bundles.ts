@@ -1,4 +1,3 @@
-import './node-version';
 import './uncaught';
 import { type BuildContext, type BuildFailure, context } from 'esbuild';
 import { handlerBuild, handlerNames } from '../lib/functions/bundles';

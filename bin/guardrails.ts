@@ -1,4 +1,3 @@
-import './node-version';
 import './uncaught';
 import { spawnSync } from 'node:child_process';
 import { Argument, Command } from 'commander';

@@ -1,4 +1,3 @@
-import './node-version';
 import './uncaught';
 import { resolve } from 'node:path';
 import { printable } from '../domain/printable';

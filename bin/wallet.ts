@@ -1,4 +1,3 @@
-import './node-version';
 import './uncaught';
 import { runCommandLine } from '../cli/command-line';
 import { createTerminal } from '../cli/shell/terminal';

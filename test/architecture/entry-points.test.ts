@@ -6,12 +6,11 @@ import { projectRoot, sourcesIn } from './sources';
 
 const folder = temporaryFolder();
 
-it('every entry point checks the version of Node.js first, then reports uncaught errors', () => {
-  const entryPoints = sourcesIn('bin').filter(({ path }) => !/(node-version|uncaught|warn)\.ts$/.test(path));
+it('every entry point reports uncaught errors first', () => {
+  const entryPoints = sourcesIn('bin').filter(({ path }) => !/(uncaught|warn)\.ts$/.test(path));
   const names = entryPoints.map(({ path }) => path.replace(/^bin\/|\.ts$/g, ''));
   expect(names.sort()).toEqual(['account', 'app', 'bundles', 'guardrails', 'local', 'wallet']);
-  for (const { text } of entryPoints)
-    expect(text.startsWith("import './node-version';\nimport './uncaught';\n")).toBe(true);
+  for (const { text } of entryPoints) expect(text.startsWith("import './uncaught';\n")).toBe(true);
 });
 
 it.each([

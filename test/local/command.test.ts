@@ -1,6 +1,5 @@
 import fs, { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { warningOf } from '../../bin/node-version';
 import { environments } from '../../lib/environments';
 import { type CommandContext, runLocalCommand } from '../../local/command';
 import type { LocalOptions } from '../../local/start';
@@ -135,9 +134,4 @@ it('exits at once on a second Ctrl-C, not on the copy of the first that npm send
   await startIdle(() => interruptAt(10_000, 10_100, 11_000), { onSignal, exit });
   now.mockRestore();
   expect(exit.mock.calls).toEqual([[1]]);
-});
-
-it('warns on a Node.js that is too old', () => {
-  expect(warningOf('20.18.3')).toMatch(/^warning: this is Node\.js 20\.18\.3; 20\.19 or newer is needed\./);
-  expect(warningOf('20.19.0')).toBe('');
 });

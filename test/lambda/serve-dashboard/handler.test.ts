@@ -17,7 +17,6 @@ it.each([
   'Stored and processed only in eu-central-1 and eu-west-1',
   'mainnet and testnet. Broadcast transactions may be processed anywhere.',
   'https://api.eu.wallet-infrastructure.example',
-  'UAE, production',
   'X-SVC-WEBHOOK-SIGNATURE and Svc-Signature have the same value',
   'Receive webhooks from Europe Production',
   '203.0.113.8/32203.0.113.9/32',
