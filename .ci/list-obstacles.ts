@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { finalMigrations, lossesOf, mangle, type Stack } from '../cli/deployments/losses';
+import { lossesOf, mangle, type Stack } from '../cli/deployments/losses';
 import { parameterNames } from '../cli/origin/read-origin';
 import { openCloudFormation, requireDeployed } from '../cli/shell/deployed-stack';
 import { stackNamed } from '../lib/environments';
@@ -27,7 +27,6 @@ export function obstaclesTo(
       ? []
       : ['Before this release, the stack did not have the last good template.']),
     ...lossesOf(usesReserve ? deployed : withoutNewReserve(deployed, lastGood), lastGood),
-    ...finalMigrations(lastGood, deployed),
     ...olderEngines(lastGood.template.Resources, deployed.template.Resources),
   ];
 }

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { formatDifferences, fullDiff, type TemplateDiff } from '@aws-cdk/cloudformation-diff';
-import { finalMigrations, lossesOf, type Stack } from '../cli/deployments/losses';
+import { lossesOf, type Stack } from '../cli/deployments/losses';
 import { printable } from '../domain/printable';
 import { readStacks } from './read-stacks';
 
@@ -12,9 +12,7 @@ export function formatReport(before: Stacks, after: Stacks): string {
   const warnings = Object.entries(before).flatMap(([name, base]) => {
     const change = after[name];
     if (!change) return [];
-    return [...lossesOf(base, change), ...finalMigrations(base, change)].map(
-      (warning) => `> - **${name}**: ${warning}`,
-    );
+    return lossesOf(base, change).map((warning) => `> - **${name}**: ${warning}`);
   });
   const stacks = Object.keys({ ...before, ...after }).flatMap((name) => {
     const lines = describe(before[name], after[name]);
@@ -23,9 +21,7 @@ export function formatReport(before: Stacks, after: Stacks): string {
   const report = [
     '## Changes to the stacks',
     '',
-    ...(warnings.length > 0
-      ? ['> [!CAUTION]', '> **This change loses state or cannot be rolled back:**', '>', ...warnings, '']
-      : []),
+    ...(warnings.length > 0 ? ['> [!CAUTION]', '> **This change loses state:**', '>', ...warnings, ''] : []),
     ...(stacks.length > 0 ? stacks : ['No stack changes.']),
   ].join('\n');
   // Eight of an asset hash's 64 digits are enough to distinguish it.

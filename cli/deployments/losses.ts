@@ -28,8 +28,7 @@ export function lossesOf(base: Stack, change: Stack, changes?: readonly Resource
   const { resources } = fullDiff(before, after, changeSet);
   const inTemplate = Object.entries(resources.changes).flatMap(([logicalId, difference]) => {
     const type = difference.oldResourceType ?? '';
-    const { fixed = [] } = statefulTypes[type] ?? {};
-    return effectsOf(difference, fixed).map((effect) => ({ logicalId, type, effect }));
+    return effectsOf(difference).map((effect) => ({ logicalId, type, effect }));
   });
   const byTemplate = new Set(inTemplate.map(({ logicalId }) => logicalId));
   const inChangeSet = (changes ?? []).flatMap((each) => {
@@ -50,7 +49,7 @@ export function lossesOf(base: Stack, change: Stack, changes?: readonly Resource
       .filter(([, { isUpdate, propertyUpdates: of }]) => isUpdate && of.DeletionProtection?.oldValue === true)
       .map(([id]) => `\`${id}\` would lose its deletion protection: a single call could then delete it.`),
     ...[...inTemplate, ...inChangeSet].flatMap(({ logicalId, type, effect }) => {
-      const { remedy } = statefulTypes[type] ?? {};
+      const remedy = statefulTypes[type];
       // Resources deleted with their stack, such as a role's password, can be recreated.
       const isDisposable = base.template.Resources[logicalId]?.DeletionPolicy === 'Delete';
       return remedy && !isDisposable ? [`\`${logicalId}\` (${type}) ${effect}. ${remedy}`] : [];
@@ -61,12 +60,19 @@ export function lossesOf(base: Stack, change: Stack, changes?: readonly Resource
 /** GetTemplate returns non-ASCII characters as `?`: https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/814 */
 export const mangle = (template: object) => JSON.parse(mangleLikeCloudFormation(JSON.stringify(template)));
 
-function effectsOf(difference: ResourceDifference, fixed: readonly string[]): readonly string[] {
+/**
+ * KMS refuses to change these of a key, which the CDK's library takes for updates.
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html
+ */
+const fixedOfKeys = ['KeySpec', 'KeyUsage', 'MultiRegion', 'Origin'];
+
+function effectsOf(difference: ResourceDifference): readonly string[] {
   const { changeImpact, oldValue, newValue, propertyUpdates } = difference;
   if (difference.isAddition) return [];
   if (difference.isRemoval)
     return [changeImpact === ResourceImpact.WILL_ORPHAN ? verbs.retained : verbs.deleted];
   if (difference.resourceTypeChanged) return [`${verbs.replaced} by a ${difference.newResourceType}`];
+  const fixed = difference.resourceType === 'AWS::KMS::Key' ? fixedOfKeys : [];
   const replacing = Object.entries(propertyUpdates)
     .filter(([name, { changeImpact }]) => fixed.includes(name) || /REPLACE/.test(changeImpact ?? ''))
     .map(([name, { oldValue, newValue }]) => `${name} was ${text(oldValue)} and is ${text(newValue)}`);
@@ -81,14 +87,6 @@ function effectsOf(difference: ResourceDifference, fixed: readonly string[]): re
 }
 
 const text = (value: unknown) => (value === undefined ? 'absent' : JSON.stringify(value));
-
-/** Migrations of a release with which the one before it cannot run: a sentence each, with the reason. */
-export function finalMigrations(before: Stack, release: Stack): readonly string[] {
-  const [known, all] = [before, release].map((each) => metadataOf(each, 'IrreversibleMigrations'));
-  return Object.entries(all ?? {})
-    .filter(([name]) => !(name in (known ?? {})))
-    .map(([name, reason]) => `Migration \`${name}\` prevents a rollback: ${reason}.`);
-}
 
 /** Migrations that the deployed release has applied and a release does not contain, as a rollback by hand does not. */
 export function unknownMigrations(deployed: Stack, release: Stack): readonly string[] {

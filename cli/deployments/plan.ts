@@ -13,7 +13,7 @@ import { poll } from '../shell/poll';
 import { escapeMarkdown, type Terminal } from '../shell/terminal';
 import { type AssembledStack, assemblyOption, readAssembledStack } from './assembly';
 import { effectOf, effects, type Template } from './effects';
-import { finalMigrations, lossesOf, newAcknowledgements, unknownMigrations } from './losses';
+import { lossesOf, newAcknowledgements, unknownMigrations } from './losses';
 
 interface PlanOptions {
   readonly stack: string;
@@ -28,7 +28,7 @@ interface Plan {
   readonly region: string;
   /** The stack when planned, and its last change (ISO 8601); null if not deployed. */
   readonly base: { readonly id: string; readonly changed: string } | null;
-  /** State that would be lost, migrations that need care, new acknowledgements of residency rules, in words. */
+  /** State that would be lost, unknown migrations, new acknowledgements of residency rules, in words. */
   readonly warnings: readonly string[];
   readonly changes: readonly ReturnType<typeof readChange>[];
 }
@@ -94,7 +94,6 @@ async function warningsOf(
   const base = { environment: assembled.environment, terminationProtection, template };
   return [
     ...lossesOf(base, assembled, changes),
-    ...finalMigrations(base, assembled),
     ...unknownMigrations(base, assembled),
     ...newAcknowledgements(base, assembled),
   ];

@@ -7,7 +7,7 @@ import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { databaseRoles } from '../../lambda/database/variables';
-import { irreversibleMigrations, readMigrations } from '../checks/migrations';
+import { readMigrations } from '../checks/migrations';
 import { type Environment, restoreSuffix } from '../environment/schema';
 import { DeploymentProvider } from '../functions/deployment-provider';
 import { type FunctionNetwork, HandlerFunction } from '../functions/handler-function';
@@ -55,7 +55,6 @@ export class SchemaMigration extends Construct {
     this.resource = migration.node.defaultChild as CfnResource;
     // Read by cli/deployments/losses.ts, which compares two templates.
     this.resource.addMetadata('Migrations', [...readMigrations(projectRoot).keys()]);
-    this.resource.addMetadata('IrreversibleMigrations', irreversibleMigrations(projectRoot));
     const network = this.node
       .findAll()
       .filter((each) => each instanceof ec2.CfnVPCEndpoint || each instanceof ec2.CfnSecurityGroupIngress);

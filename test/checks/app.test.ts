@@ -8,11 +8,6 @@ import { readSetting } from '../../lib/environments-app';
 import { withEveryOption } from '../support/rows';
 import { type Resource, withApp } from '../support/stacks';
 
-jest.mock('../../lib/checks/migrations', () => ({
-  ...jest.requireActual<object>('../../lib/checks/migrations'),
-  irreversibleMigrations: () => ({ '9999-last': 'it held secrets' }),
-}));
-
 /** Findings of the pack, acknowledged or not, each as `path rule`. */
 const findingsIn = (app: App): string[] => {
   const pack = new AwsSolutionsChecks(app);
@@ -69,13 +64,6 @@ it('each stack goes to the account that the deployer sets for its environment', 
     ),
   );
   expect(targets).toEqual(expected);
-});
-
-it('templates list the migrations that cannot be undone', () => {
-  for (const { stackId } of rows) {
-    const listed = resourcesOf(stackId).map(({ Metadata }) => Metadata?.IrreversibleMigrations);
-    expect(listed).toContainEqual({ '9999-last': 'it held secrets' });
-  }
 });
 
 it("with -c wallet:developer=NAME, the app has only a developer's copy, which retains nothing, and makes nothing for the whole account", () => {

@@ -1,6 +1,5 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { irreversibleMigrations } from '../../lib/checks/migrations';
 import { newMigrations } from '../runs/compatible/new-migrations';
 import { temporaryFolder } from '../support/temporary-folder';
 
@@ -18,21 +17,14 @@ function project(files: Files): string {
 
 const first = { '0001-a.sql': 'create table a ();', 'index.ts': 'the list' };
 
-it('lists the added migrations in order, with the reason in the header', () => {
-  const irreversible = '-- Why.\n-- irreversible: it held secrets\ndrop table a;\n';
-  const change = project({ ...first, '0003-c.sql': irreversible, '0002-b.sql': 'drop table a;\n' });
-  expect(newMigrations(project(first), change)).toEqual([
-    { name: '0002-b' },
-    { name: '0003-c', irreversible: 'it held secrets' },
-  ]);
-  expect(irreversibleMigrations(change)).toEqual({ '0003-c': 'it held secrets' });
+it('lists the added migrations in order', () => {
+  const change = project({ ...first, '0003-c.sql': 'drop table b;', '0002-b.sql': 'create table b ();' });
+  expect(newMigrations(project(first), change)).toEqual(['0002-b', '0003-c']);
 });
 
 it.each<[problem: string, files: Files]>([
   ['0001-a was edited or removed', { '0001-a.sql': 'create table b ();' }],
   ['0001-a was edited or removed', { '0002-b.sql': 'create table b ();' }],
-  ['0002-b is marked irreversible without a reason', { ...first, '0002-b.sql': '-- Irreversible: \n' }],
-  ['0002-b is marked irreversible without a reason', { ...first, '0002-b.sql': '-- irreversible\ndrop;' }],
 ])('refuses: %s, %j', (problem, files) => {
   expect(() => newMigrations(project(first), project(files))).toThrow(`Migration ${problem}.`);
 });

@@ -1,7 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { statefulTypes } from '../../cli/deployments/stateful-types';
 import { type Resource, synthesizeEveryStack } from '../support/stacks';
+
+/** Properties whose change means another resource, of the types with state. */
+const fixedProperties: Readonly<Record<string, string>> = {
+  'AWS::Backup::LogicallyAirGappedBackupVault':
+    'BackupVaultName EncryptionKeyArn MaxRetentionDays MinRetentionDays',
+  'AWS::EC2::EIP': 'Address Domain PublicIpv4Pool',
+  'AWS::KMS::Key': 'KeySpec KeyUsage MultiRegion Origin',
+  'AWS::KMS::ReplicaKey': 'PrimaryKeyArn',
+  'AWS::RDS::DBCluster': `DBClusterIdentifier DBSubnetGroupName DatabaseName Engine EngineMode GlobalClusterIdentifier KmsKeyId
+    MasterUsername RestoreToTime SnapshotIdentifier SourceDBClusterIdentifier StorageEncrypted`,
+  'AWS::RDS::GlobalCluster': 'Engine GlobalClusterIdentifier SourceDBClusterIdentifier StorageEncrypted',
+  'AWS::SQS::Queue': 'FifoQueue QueueName',
+  'AWS::SecretsManager::Secret': 'Name',
+};
 
 const isRetained = (policy = 'Delete') => policy !== 'Delete';
 
@@ -12,7 +25,7 @@ export const stateOf = (resources: readonly Resource[]): readonly string[] =>
       [DeletionPolicy, UpdateReplacePolicy].every(isRetained),
     )
     .flatMap(({ logicalId, Type, Properties }) => {
-      const fixed = statefulTypes[Type]?.fixed.map((name) => [name, Properties?.[name]]);
+      const fixed = fixedProperties[Type]?.split(/\s+/).map((name) => [name, Properties?.[name]]);
       return fixed ? [`${logicalId} ${Type} ${JSON.stringify(Object.fromEntries(fixed))}`] : [];
     });
 

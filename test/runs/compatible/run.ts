@@ -2,7 +2,7 @@ import { stateFolder } from '../../../local/state/paths';
 import { startLocalCommand, startNodeIn } from '../../support/local-command';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
 import { type Harness, temporaryFolder } from '../long-run';
-import { type NewMigration, newMigrations } from './new-migrations';
+import { newMigrations } from './new-migrations';
 
 export interface CompatibilityOptions extends Harness {
   /** The folder of the previous release. */
@@ -12,21 +12,20 @@ export interface CompatibilityOptions extends Harness {
 }
 
 /**
- * Deploys the base, the change on its data, and the base again on the migrated data, unless a migration rules that out. Each must
- * pass its own `smoke`, and deliver what the previous release left on the queues.
+ * Deploys the base, the change on its data, and the base again on the migrated data. Each must pass its own `smoke`, and deliver
+ * what the previous release left on the queues.
  *
- * @returns the change's migrations
- * @throws Error with what failed; for migrations of the base that were edited or removed, and for a header without a reason
+ * @returns the names of the change's migrations
+ * @throws Error with what failed, and for migrations of the base that were edited or removed
  */
-export async function runCompatibility(options: CompatibilityOptions): Promise<readonly NewMigration[]> {
+export async function runCompatibility(options: CompatibilityOptions): Promise<readonly string[]> {
   const { signal, cleanup, progress, base, change } = options;
   const migrations = newMigrations(base, change);
-  const releases: [name: string, directory: string][] = [
+  const releases = [
     ['base', base],
     ['change', change],
-  ];
-  if (!migrations.some(({ irreversible }) => irreversible))
-    releases.push(["base on the change's schema", base]);
+    ["base on the change's schema", base],
+  ] as const;
   const state = await temporaryFolder(cleanup);
   const receiver = await startWebhookReceiver();
   cleanup.add(() => receiver.stop());
