@@ -136,7 +136,9 @@ else {
   const records = () => JSON.parse(readFileSync(zone, 'utf8')).ResourceRecordSets;
   await run(block('list-resource-record-sets'), aws);
   expect(records()).toEqual(kept);
-  const restore = block('restored.json');
-  await run(`ZONE=Z0123456789ABCDEFGHIJ\n${restore}`, aws);
+  const [, prepare] = /`(jq [^`]+restored\.json)`/.exec(pages.join()) ?? [];
+  const change =
+    'aws route53 change-resource-record-sets --hosted-zone-id Z0 --change-batch file://restored.json';
+  await run(`${prepare}\n${change}`, aws);
   expect(records()).toEqual([...kept, ...moved]);
 });
