@@ -1,15 +1,15 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { Seeded } from '../domain/operations';
 import { takenByNpm } from '../domain/shell';
 import { provideAssembly } from './assembly/cache';
 import { banner } from './banner';
+import { prepareCluster } from './database-folder';
 import { removePostgres } from './postgres/postgres';
-import { prepareCluster } from './restore';
 import { allSettledOrThrow, Cleanup } from './shared/cleanup';
-import { highestOffset, type Ports, requireFreePorts } from './shared/ports';
+import { highestOffset, type Ports } from './shared/ports';
 import { StartError } from './shared/start-error';
 import type * as start from './start';
 import { openState } from './state/lock';
@@ -28,10 +28,6 @@ export interface CommandContext {
   environmentNames(): readonly string[];
   /** Registers a listener for SIGINT, SIGTERM and SIGHUP. */
   onSignal(listener: () => void): void;
-  /** Registers a listener for errors that nothing catches. */
-  onUncaught(listener: (error: Error) => void): void;
-  /** Ends the process without waiting for anything. */
-  exit(exitCode: number): void;
 }
 
 interface Options {
@@ -113,34 +109,26 @@ async function run(options: Options, context: CommandContext): Promise<number> {
 
 /** @throws (rejects) always: the first failure, or `interrupted` */
 async function runUntilAborted(options: Options, context: CommandContext, cleanup: Cleanup): Promise<void> {
-  const { print, note, projectRoot } = context;
+  const { print, note, projectRoot, onSignal } = context;
   // Since process start, to include loading.
   const step = (line: string) => note(`${(performance.now() / 1_000).toFixed(1).padStart(4)} s  ${line}`);
   const state = openState(resolve(projectRoot, options.state ?? '.local'));
-  cleanup.add(() => {
-    const isHeld = state.isHeld();
-    state.close();
-    if (isHeld) return;
-    throw new StartError(
-      `${state.directory} was deleted while the environments ran, with their data and the messages in their queues. Nothing was written to it since. Start again.`,
-    );
-  });
+  cleanup.add(() => state.close());
   const ending = new AbortController();
-  endOn(ending, context);
-  state.onLost(() => ending.abort(interrupted));
+  onSignal(() => {
+    if (!ending.signal.aborted) note('Stopping…');
+    ending.abort(interrupted);
+  });
   const { signal } = ending;
   const { assemblyDirectory: assembly, outputsFile, logsDirectory } = state;
   const { environment: environments, portOffset: ports } = options;
   const log = { step, problem: note };
   try {
     if (options.fresh) await removeData(state, signal, environments);
-    requireSpace(state);
     // The first failure ends the rest at once.
     const fail = (error: Error) => ending.abort(error);
-    // `startLocal` checks again, for an assembly that needs no synthesis.
-    const onSynthesis = () => requireFreePorts(context.environmentNames(), environments, ports).catch(fail);
     const prepared = [
-      provideAssembly({ directory: assembly, signal, onStep: step, onSynthesis }),
+      provideAssembly({ directory: assembly, signal, onStep: step }),
       prepareCluster(state, signal),
     ];
     for (const each of prepared) each.catch(fail);
@@ -149,7 +137,7 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
     await allSettledOrThrow(prepared);
     const local = await startLocal({
       ...{ assembly, state, ports, signal, log },
-      onFailure: (error) => ending.abort(error),
+      onFailure: fail,
       ...(environments && { environments }),
     });
     cleanup.add(() => local.stop());
@@ -167,41 +155,11 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
   throw signal.reason;
 }
 
-/** Aborts on a signal and on an error that nothing catches. A second signal ends the process. */
-function endOn(ending: AbortController, { note, onSignal, onUncaught, exit }: CommandContext): void {
-  /** Milliseconds since process start. */
-  let askedAt: number | undefined;
-  onSignal(() => {
-    if (askedAt === undefined) {
-      askedAt = performance.now();
-      note('Stopping… Press Ctrl-C again to exit at once, without the messages in queues.');
-      ending.abort(interrupted);
-      // A terminal and npm both send a signal for one Ctrl-C.
-    } else if (performance.now() - askedAt > 500) exit(1);
-  });
-  onUncaught((error) => {
-    if (ending.signal.aborted) note(textOf(error));
-    ending.abort(error);
-  });
-}
-
 /** JavaScript's own errors are bugs, which need a stack trace. */
 function textOf(failure: unknown): string {
   const { message, stack } = failure as Error;
   const isBug = [TypeError, ReferenceError, RangeError].some((type) => failure instanceof type);
   return String(isBug ? stack : message);
-}
-
-/** @throws StartError if the disk is nearly full: a start would end in the middle, with an error of whatever wrote last */
-function requireSpace({ directory, environmentsDirectory }: StateFolder): void {
-  const { bavail, bsize } = statfsSync(directory);
-  const free = Math.floor((bavail * bsize) / 1e6);
-  // Three environments and the stacks; later starts write little.
-  const needed = existsSync(environmentsDirectory) ? 50 : 300;
-  if (free >= needed) return;
-  throw new StartError(
-    `${directory} has ${free} MB of free space, and a start needs ${needed} MB. Free some, or use another folder with --state DIR.`,
-  );
 }
 
 /** Deletes the environments' stored data and the synthesized stacks. @param chosen names. @default - all */

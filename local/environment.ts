@@ -6,15 +6,14 @@ import { openApis } from './aws/api-gateway/gateway';
 import type { StackContext } from './aws/cloudformation/context';
 import { deployStack } from './aws/cloudformation/deployment';
 import { createResource } from './aws/cloudformation/resource-types';
-import { checkRules } from './aws/events/rules';
 import type { Permissions } from './aws/iam/permissions';
 import { adoptKeys } from './aws/kms/resources';
 import { startEventSources } from './aws/lambda/event-sources';
 import { failed, type Runtime } from './aws/lambda/instance';
 import type { LocalCertificate } from './aws/rds/certificate';
 import type { Services } from './aws/services';
+import { provideDatabaseFolder } from './database-folder';
 import { startPostgres } from './postgres/postgres';
-import { provideDatabaseFolder } from './restore';
 import type { Cleanup } from './shared/cleanup';
 import { openLogs } from './shared/logs';
 import { StartError } from './shared/start-error';
@@ -50,21 +49,14 @@ export async function openEnvironment(
   const { environment } = stack;
   const folder = state.environment(environment);
   for (const each of [folder.keysDirectory, folder.logsDirectory]) mkdirSync(each, { recursive: true });
-  let isStarting = true;
-  const waits = new Set<string>();
   const logs = openLogs(folder.logsDirectory, {
     onError: (name, message) => log.problem(`${environment}, ${name}: ${message}`),
-    onWarning(name, message) {
-      const wait = `${environment} waits, ${name}: ${message}`;
-      if (isStarting && !waits.has(wait)) log.step(wait);
-      waits.add(wait);
-    },
     onFailure,
   });
   cleanup.add(() => logs.close());
   const startDatabase = async () =>
     startPostgres({
-      directory: await provideDatabaseFolder(stack, state, log.step, signal),
+      directory: await provideDatabaseFolder(stack, state, signal),
       signal,
       onLog: (line) => logs.write('postgresql', line),
       onUnexpectedEnd: (how) => {
@@ -84,13 +76,7 @@ export async function openEnvironment(
     ),
   );
   const apis = await openApis(stack, portOf, cleanup);
-  return {
-    ...{ stack, folder, logs, postgres, apis, cleanup },
-    /** Warnings of functions are no longer steps of the start. */
-    started: () => {
-      isStarting = false;
-    },
-  };
+  return { stack, folder, logs, postgres, apis, cleanup };
 }
 
 /** The parts that all environments use. */
@@ -103,9 +89,9 @@ interface Parts {
 
 /** Creates an environment's resources, then accepts requests and messages. */
 export async function startEnvironment(
-  { apis, started, ...opened }: OpenedEnvironment,
+  { apis, ...opened }: OpenedEnvironment,
   parts: Parts,
-  { state, log, signal }: Shared,
+  { log, signal }: Shared,
 ) {
   const { stack, folder, logs, cleanup } = opened;
   const { permissions, services, certificate } = parts;
@@ -123,7 +109,6 @@ export async function startEnvironment(
     services.secrets.valueOf,
     apis.localize,
   );
-  checkRules(resources, permissions);
   for (const [logicalId, gateway] of apis.gateways) {
     gateway.serve({
       api: readApi(resources, logicalId),
@@ -140,7 +125,6 @@ export async function startEnvironment(
   services.queues.keep(
     folder.messagesFile,
     queues.map(({ attributes }) => attributes.QueueName),
-    state.isHeld,
   );
   const eventSources = startEventSources(resources, context);
   // Running requests and messages have a second to complete before their functions stop.
@@ -149,7 +133,6 @@ export async function startEnvironment(
     const closed = [...apis.gateways.values()].map((gateway) => gateway.close());
     await Promise.all([...closed, Promise.race([stopped, sleep(1_000, undefined, { ref: false })])]);
   });
-  started();
   log.step(`Started ${stack.environment}: ${outputs.ApiBaseUrl}`);
   return { stack, outputs, postgres: await opened.postgres };
 }

@@ -6,7 +6,7 @@ import { localCertificate } from './aws/rds/certificate';
 import { startServices } from './aws/services';
 import { type OpenedEnvironment, openEnvironment, type Shared, startEnvironment } from './environment';
 import { allSettledOrThrow, Cleanup } from './shared/cleanup';
-import { type Ports, portOf, receiverUrl, requireFreePorts } from './shared/ports';
+import { type Ports, portOf, receiverUrl } from './shared/ports';
 import { writeJson } from './state/json';
 
 export interface LocalOptions extends Pick<Shared, 'state' | 'log'> {
@@ -69,7 +69,6 @@ async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
     ({ environment }: Stack) =>
     (stageName: string) =>
       portOf(stageName, positions.indexOf(environment), ports);
-  await requireFreePorts(positions, options.environments, ports);
   // Commands find running environments by these files.
   const removeAddresses = () => {
     for (const file of [state.outputsFile, state.endpointsFile]) rmSync(file, { force: true });

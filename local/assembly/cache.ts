@@ -28,8 +28,6 @@ interface AssemblyCacheOptions {
   readonly signal: AbortSignal;
   /** Called with progress messages. */
   readonly onStep?: (step: string) => void;
-  /** Called when a synthesis has started. */
-  readonly onSynthesis?: () => void;
   /** Root of the sources. @default - this project */
   readonly root?: string;
 }
@@ -40,7 +38,7 @@ interface AssemblyCacheOptions {
  * @throws StartError with the app's output
  */
 export async function provideAssembly(options: AssemblyCacheOptions): Promise<void> {
-  const { directory, signal, onStep = () => undefined, onSynthesis, root = projectRoot } = options;
+  const { directory, signal, onStep = () => undefined, root = projectRoot } = options;
   const digest = digestOfSources(root);
   const stored = digestFile(directory);
   if (existsSync(stored) && readFileSync(stored, 'utf8') === digest) {
@@ -49,9 +47,7 @@ export async function provideAssembly(options: AssemblyCacheOptions): Promise<vo
   onStep('Synthesizing the stacks');
   const unfinished = `${directory}.new`;
   try {
-    const synthesized = synthesize(unfinished, signal, root);
-    onSynthesis?.();
-    await synthesized;
+    await synthesize(unfinished, signal, root);
     // If sources changed meanwhile, the assembly may contain only some of the changes.
     if (digestOfSources(root) === digest) writeFileSync(digestFile(unfinished), digest);
     rmSync(directory, { recursive: true, force: true });

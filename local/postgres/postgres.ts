@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readlinkSync, realpathSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -70,7 +69,8 @@ export async function startPostgres(options: PostgresOptions) {
     throw didNotStart(data, error.message);
   });
   await waitForPreviousServer(data, signal);
-  const socketDirectory = await makeSocketDirectory();
+  // Not in the data folder: a socket's path has at most 103 bytes (macOS). Source: sun_path in unix(7).
+  const socketDirectory = await mkdtemp('/tmp/wallet-pg-');
   const removeSockets = () => rm(socketDirectory, { recursive: true, force: true });
 
   /** Set by an intended shutdown. */
@@ -163,18 +163,6 @@ export async function startPostgres(options: PostgresOptions) {
       child = await start(() => port);
     },
   };
-}
-
-/** Not in the data folder: a socket's path has at most 103 bytes (macOS). Source: sun_path in unix(7). */
-async function makeSocketDirectory(): Promise<string> {
-  const places = ['/tmp', tmpdir(), '/dev/shm'].filter((each) => each.length < 60);
-  for (const place of places) {
-    const made = await mkdtemp(join(place, 'wallet-pg-')).catch(() => undefined);
-    if (made) return made;
-  }
-  throw new Error(
-    `PostgreSQL needs a folder with a short path for its socket, and ${places.join(', ')} cannot be written. Set TMPDIR to a folder that can.`,
-  );
 }
 
 /** Deletes a PostgreSQL and its data. */

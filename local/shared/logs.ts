@@ -8,14 +8,12 @@ export type Logs = ReturnType<typeof openLogs>;
 interface LogListeners {
   /** Called with the function's name and the error that it logged. */
   onError(functionName: string, message: string): void;
-  /** Called with the function's name and the warning that it logged. @default - ignored */
-  onWarning?(functionName: string, message: string): void;
   /** Called once if a file cannot be written. */
   onFailure(error: StartError): void;
 }
 
 /** @param directory an existing folder: a deleted one is not created again */
-export function openLogs(directory: string, { onError, onWarning, onFailure }: LogListeners) {
+export function openLogs(directory: string, { onError, onFailure }: LogListeners) {
   const files = new Map<string, WriteStream>();
   let hasFailed = false;
 
@@ -38,14 +36,13 @@ export function openLogs(directory: string, { onError, onWarning, onFailure }: L
 
   return {
     write,
-    /** Appends a line to a function's log file, and reports an error or warning in it. */
+    /** Appends a line to a function's log file, and reports an error in it. */
     writeFunction(logicalId: string, line: string): void {
       // The CDK adds eight hexadecimal digits to a logical id.
       const name = logicalId.replace(/[0-9A-F]{8}$/, '');
       write(name, line);
       const error = errorIn(line);
       if (error) onError(name, error);
-      else if (line.includes('"level":"WARN"')) onWarning?.(name, messageIn(line));
     },
     /** Resolves when every line is written, or cannot be. */
     async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { StartError } from './start-error';
 
 export interface LoopbackRequest {
   readonly method: string;
@@ -71,10 +72,16 @@ export async function readBody(incoming: IncomingMessage, limit: number): Promis
  * Listens on 127.0.0.1.
  *
  * @param port 0: any free one
- * @throws (rejects) with the code EADDRINUSE if the port is in use
+ * @throws (rejects) StartError if the port is in use
  */
 export async function listen(server: Server, port: number): Promise<LoopbackServer> {
-  await once(server.listen(port, '127.0.0.1'), 'listening');
+  await once(server.listen(port, '127.0.0.1'), 'listening').catch((error) => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    throw new StartError(
+      `Port ${port} is in use. Find the program: lsof -nP -iTCP:${port} -sTCP:LISTEN
+Or use other ports: npm start -- --port-offset 1000`,
+    );
+  });
   let closing: Promise<void> | undefined;
   // A keep-alive connection becomes idle once its response is sent.
   server.on('request', (_, outgoing) => {

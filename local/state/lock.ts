@@ -15,10 +15,6 @@ import { type StateFolder, stateFolder } from './paths';
 
 /** A state folder locked by this process. */
 export interface State extends StateFolder {
-  /** Whether this process still holds the lock: not after the folder was deleted, or deleted and opened again. */
-  isHeld(): boolean;
-  /** Calls `listener` within a second of losing the lock. */
-  onLost(listener: () => void): void;
   /** Unlocks the folder. */
   close(): void;
 }
@@ -43,25 +39,7 @@ export function openState(directory: string): State {
       );
     }
     writeFileSync(join(directory, markerFile), markerText);
-    const close = lock(directory);
-    const state = stateFolder(directory);
-    const isHeld = () => lockHolder(directory) === process.pid;
-    let watch: NodeJS.Timeout | undefined;
-    return {
-      ...state,
-      isHeld,
-      onLost(listener) {
-        watch = setInterval(() => {
-          if (isHeld()) return;
-          clearInterval(watch);
-          listener();
-        }, 1_000).unref();
-      },
-      close() {
-        clearInterval(watch);
-        close();
-      },
-    };
+    return { ...stateFolder(directory), close: lock(directory) };
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw new StartError(`${(error as Error).message}. Choose another state folder with --state DIR.`, 2);

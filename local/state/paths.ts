@@ -21,8 +21,6 @@ export function stateFolder(directory: string) {
     emptyClusterDirectory: join(directory, 'empty-cluster'),
     environmentsDirectory: join(directory, 'environments'),
     certificatesDirectory: join(directory, 'certificates'),
-    /** Copies of database folders, to restore from. */
-    snapshotsDirectory: join(directory, 'snapshots'),
     environment: (name: string) => {
       const own = join(directory, 'environments', name);
       return {

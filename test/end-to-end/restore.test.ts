@@ -1,13 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
@@ -22,19 +13,17 @@ import { localClient } from '../support/aws-client';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { startInProcess } from '../support/own-environments';
-import { copyNewCluster } from '../support/postgres';
+import { copyNewCluster, copyWithOwners } from '../support/postgres';
 import { restored as restoredRow, withDataApi } from '../support/rows';
 
 const state = openState(mkdtempSync(join(tmpdir(), 'wallet-restore-')));
-const snapshotName = 'before-the-mistake';
 /** A row whose roles sign in with passwords, without a standby. */
 const { standby: _, ...formerEnvironment }: Environment = withDataApi;
 const { name, stackId, region } = formerEnvironment;
-const snapshotArn = `arn:aws:rds:${region}:111122223333:cluster-snapshot:${snapshotName}`;
+const snapshotArn = `arn:aws:rds:${region}:111122223333:cluster-snapshot:before-the-mistake`;
 const folder = state.environment(name);
 const former = folder.databaseDirectory;
-const restored = `${former}-${snapshotName}`;
-const snapshot = join(state.snapshotsDirectory, snapshotName);
+const restored = `${former}-${snapshotArn.replace(/\W/g, '-')}`;
 let running: Local | undefined;
 
 /** The assemblies before and after the restore. */
@@ -63,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stop();
-  for (const directory of [former, restored, snapshot]) await removePostgres(directory);
+  for (const directory of [former, restored]) await removePostgres(directory);
   rmSync(state.directory, { recursive: true, force: true });
 });
 
@@ -94,8 +83,7 @@ it('a restore undoes a deletion, with changed passwords, and keeps messages', as
   let local = await start();
   const organization = await local.walletJson<Organization>(name, 'seed');
   await stop();
-  mkdirSync(state.snapshotsDirectory);
-  execFileSync('cp', ['-Rp', former, snapshot]);
+  copyWithOwners(former, restored);
 
   changePasswords();
   local = await start();

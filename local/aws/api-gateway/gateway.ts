@@ -10,7 +10,7 @@ import { createRespond, renderFault } from './respond';
  * Opens a gateway for each REST API of a stack before its resources are created: they need the addresses.
  *
  * @param portOf returns the port for an API's stage; 0: any free one
- * @throws (rejects) with the code EADDRINUSE if a port is in use
+ * @throws (rejects) StartError if a port is in use
  */
 export async function openApis(
   stack: Pick<Stack, 'name' | 'region' | 'template'>,
@@ -75,7 +75,7 @@ type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<v
  * Opens the port of an API before its resources are created: they may contain its address.
  *
  * @param port 0: any free one
- * @throws (rejects) with the code EADDRINUSE if the port is in use
+ * @throws (rejects) StartError if the port is in use
  */
 export async function openGateway(port: number): Promise<Gateway> {
   let serve: (handle: Handle) => void = () => undefined;

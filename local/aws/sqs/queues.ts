@@ -100,19 +100,15 @@ export async function startQueues(authorize: Authorize = allowEverything) {
         cancel: () => queue.cancelWaiters(),
       };
     },
-    /**
-     * Loads these queues' messages from a file, if it exists, and saves them to it when the server stops.
-     *
-     * @param mayWrite whether the file may still be written then
-     */
-    keep(file: string, names: readonly string[], mayWrite: () => boolean): void {
+    /** Loads these queues' messages from a file, if it exists, and saves them to it when the server stops. */
+    keep(file: string, names: readonly string[]): void {
       for (const { queue, body, attributes, notBefore } of readJson<SavedMessage[]>(file, damaged) ?? []) {
         const delaySeconds = Math.max(0, (notBefore - Date.now()) / 1_000);
         store.getQueueByName(queue)?.enqueue(createMessage(body, attributes, delaySeconds));
       }
       rmSync(file, { force: true });
       kept.set(file, () => {
-        if (mayWrite()) writeJson(file, names.flatMap(messagesOf));
+        writeJson(file, names.flatMap(messagesOf));
         for (const name of names) store.deleteQueue(store.getQueueByName(name)?.url ?? '');
       });
     },

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, lstatSync } from 'node:fs';
-import fs, { chmod, cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import os, { tmpdir } from 'node:os';
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { Client, type ClientConfig } from 'pg';
@@ -112,39 +112,6 @@ it('explains why it does not start, with a remedy that does not delete data unne
   const { message } = didNotStart('/data', 'FATAL: could not extend file: No space left on device');
   expect(message).toMatch(/Free some disk space(?!.*--fresh)/s);
   expect(() => installedPackage('win32-x64')).toThrow(/Run `npm ci` .*use WSL 2/);
-});
-
-it('puts its socket where it can, or says where it could not', async () => {
-  const { mkdtemp: make } = fs;
-  const refuse = (isRefused: (path: string) => boolean) =>
-    jest.spyOn(fs, 'mkdtemp').mockImplementation(async (prefix) => {
-      if (isRefused(String(prefix)))
-        throw Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' });
-      return make(String(prefix));
-    });
-  const refused = refuse((path) => path.startsWith('/tmp/wallet-pg-'));
-  const postgres = await start();
-  expect(postgres.socketDirectory.startsWith('/tmp/')).toBe(false);
-  refused.mockRestore();
-  await postgres.stop();
-  const all = refuse((path) => path.includes('wallet-pg-'));
-  await expect(start()).rejects.toThrow(/^PostgreSQL needs a folder .* \/tmp, .* Set TMPDIR/);
-  all.mockRestore();
-});
-
-it('says that the user has no name, and how to give it one', async () => {
-  jest.spyOn(process, 'getuid').mockReturnValue(54321);
-  jest.spyOn(os, 'userInfo').mockImplementation(() => {
-    throw new Error('ENOENT: no such file or directory, uv_os_get_passwd');
-  });
-  let unnamed: Promise<unknown> = Promise.resolve();
-  jest.isolateModules(() => {
-    unnamed = require('../../../local/postgres/programs').postgresPrograms();
-  });
-  await expect(unnamed).rejects.toThrow(
-    /^User id 54321 has no entry in \/etc\/passwd.*echo 'wallet:x:54321:0:/,
-  );
-  jest.restoreAllMocks();
 });
 
 it('runs from a copy of a package that it cannot use', async () => {

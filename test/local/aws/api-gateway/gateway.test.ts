@@ -97,6 +97,12 @@ it.each([
   expect(events).toEqual([]);
 });
 
+it('says which port is in use, and how to use others', async () => {
+  gateway = await openGateway(0);
+  const port = Number(new URL(gateway.url).port);
+  await expect(openGateway(port)).rejects.toThrow(/^Port \d+ is in use.*--port-offset 1000$/s);
+});
+
 it("throttles each method by a token bucket with rate and burst, its own or the stage's", async () => {
   let now = 0;
   const all = { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 20, ThrottlingBurstLimit: 30 };

@@ -15,7 +15,8 @@ import { oneOfEachAccess as environments, withDataApi } from '../../../support/r
 import { runWallet } from '../../../support/wallet-command';
 
 /** Policies for AWS services and the CDK's own function, which run only on AWS. */
-const unused = /^(AirGappedBackupsRole|NetworkVpcAllIAMRole|CustomVpcRestrictDefaultSG|OperationsKey)/;
+const unused =
+  /^(AirGappedBackupsRole|NetworkVpcAllIAMRole|CustomVpcRestrictDefaultSG|OperationsKey|.*AllowEventRule)/;
 
 let local: Local;
 let state: StateFolder;

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import type { Stack } from './assembly/manifest';
+import { openCluster } from './postgres/cluster';
+import type { StateFolder } from './state/paths';
+
+/** Creates the empty cluster of a new state folder while the stacks are synthesized. */
+export async function prepareCluster(state: StateFolder, signal: AbortSignal): Promise<void> {
+  if (!existsSync(state.environmentsDirectory)) await openCluster(state.emptyClusterDirectory, signal);
+}
+
+/**
+ * The folder of an environment's PostgreSQL, created as a copy of the empty cluster. A restored database has a folder of
+ * its own, and starts empty.
+ */
+export async function provideDatabaseFolder(
+  { environment, template }: Stack,
+  { emptyClusterDirectory, ...state }: StateFolder,
+  signal: AbortSignal,
+): Promise<string> {
+  const directory = `${state.environment(environment).databaseDirectory}${restoredFrom(template)}`;
+  if (existsSync(directory) || !existsSync(emptyClusterDirectory)) return directory;
+  // Renamed when complete. -p keeps the owner: when we run as root, PostgreSQL's files belong to another account.
+  const unfinished = `${directory}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(dirname(unfinished), { recursive: true });
+  await promisify(execFile)('cp', ['-Rp', emptyClusterDirectory, unfinished], { signal });
+  await rename(unfinished, directory);
+  return directory;
+}
+
+/** What a database is restored from, as the end of a folder's name; empty if it is not. */
+function restoredFrom({ Resources }: Stack['template']): string {
+  const cluster = Object.values(Resources).find(({ Type }) => Type === 'AWS::RDS::DBCluster');
+  const { SnapshotIdentifier, SourceDBClusterIdentifier, RestoreToTime } = cluster?.Properties ?? {};
+  const time = SourceDBClusterIdentifier && `${SourceDBClusterIdentifier}-at-${RestoreToTime}`;
+  const source: string | undefined = SnapshotIdentifier ?? time;
+  return source ? `-${source.replace(/\W/g, '-')}` : '';
+}
