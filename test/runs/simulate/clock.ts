@@ -6,7 +6,7 @@ export class Clock {
   now = Date.UTC(2026, 10, 20);
   /** Keyed by time; those of one time stay in order. */
   private readonly timers = new Map<number, (() => void)[]>();
-  /** The times, as a heap: none is before its parent. */
+  /** The keys, latest first. */
   private readonly times: number[] = [];
   private activity = 0;
 
@@ -24,27 +24,23 @@ export class Clock {
     const others = this.timers.get(at);
     if (others) return void others.push(run);
     this.timers.set(at, [run]);
-    let index = this.times.push(at) - 1;
-    for (let parent = (index - 1) >> 1; index > 0 && at < this.time(parent); parent = (index - 1) >> 1) {
-      this.times[index] = this.time(parent);
-      index = parent;
-    }
-    this.times[index] = at;
+    this.times.splice(this.times.findLastIndex((time) => time > at) + 1, 0, at);
   }
 
   /** Runs what is due, one timer after another, until `end`, until `isDone`, or until nothing is left. */
   async run(end: number, isDone = () => false): Promise<void> {
     await this.settle();
-    while (this.times.length > 0 && this.time(0) <= end && !isDone()) {
-      this.now = this.time(0);
-      const due = this.timers.get(this.now) ?? [];
-      for (const run of due) {
-        this.activity++;
+    for (;;) {
+      const next = this.times.at(-1);
+      if (next === undefined || next > end || isDone()) return;
+      this.now = next;
+      for (const run of this.timers.get(next) ?? []) {
+        this.touch();
         run();
         await this.settle();
       }
-      this.timers.delete(this.now);
-      this.removeFirst();
+      this.timers.delete(next);
+      this.times.pop();
     }
   }
 
@@ -55,21 +51,5 @@ export class Clock {
       await turn();
       await turn();
     }
-  }
-
-  private removeFirst(): void {
-    const last = this.times.pop() ?? 0;
-    const count = this.times.length;
-    for (let index = 0; index < count; ) {
-      const [left, right] = [2 * index + 1, 2 * index + 2];
-      const child = right < count && this.time(right) < this.time(left) ? right : left;
-      const isLast = child >= count || last <= this.time(child);
-      this.times[index] = isLast ? last : this.time(child);
-      index = isLast ? count : child;
-    }
-  }
-
-  private time(index: number): number {
-    return this.times[index] ?? 0;
   }
 }

@@ -112,11 +112,6 @@ export class SimulatedDatabase {
     return this.findDisabledWebhook(webhookId);
   }
 
-  enable(webhookId: string): void {
-    const webhook = this.webhooks.get(webhookId);
-    if (webhook) Object.assign(webhook, { enabled: true, disabledReason: undefined, disabledAt: undefined });
-  }
-
   findSubscribers(accepted: AcceptedEvent): readonly Subscriber[] {
     const { id, organizationId } = accepted.event;
     const webhooks = this.of(organizationId);

@@ -1,10 +1,13 @@
 import type { Metrics } from '@aws-lambda-powertools/metrics';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { parseDelivery, retrySchedule } from '../../../domain/delivery';
+import type { Redelivery } from '../../../domain/event';
 import { fail, ok, type Result } from '../../../domain/result';
 import type { DatabaseUnavailable } from '../../../lambda/database/database';
 import { createHandler as createDelivering } from '../../../lambda/deliver-webhook/handler';
-import type { Receivers } from '../../../lambda/deliver-webhook/ports';
+import type { AttemptRow, WebhookRequest, Webhooks } from '../../../lambda/deliver-webhook/ports';
+import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
+import type { AcceptedEvent } from '../../../lambda/fan-out-event/fan-out-event';
 import { createHandler as createFanningOut } from '../../../lambda/fan-out-event/handler';
 import { batchRequests } from '../../../lambda/shared/batch-requests';
 import { createQueues } from '../../../lambda/shared/queue';
@@ -12,8 +15,8 @@ import { longestCall, timeouts } from '../../../lambda/shared/timeouts';
 import type { Clock } from './clock';
 import type { SimulatedDatabase } from './database';
 import type { Faults } from './faults';
-import { type Invariants, type Planned, planOf } from './invariants';
-import { createReceivers, type ReceiverKind, type Request } from './receivers';
+import { type Invariants, type Planned, planOf, type Request } from './invariants';
+import { type Answer, type ReceiverKind, receiverKinds } from './receivers';
 import { createClient, type SimulatedQueue } from './sqs';
 
 /** What functions use of the world. */
@@ -66,14 +69,10 @@ abstract class Instance {
   }
 
   /** Calls the database for several items at once. */
-  protected query<T>(
-    place: string,
-    subjects: readonly string[],
-    work: () => readonly T[],
-  ): Promise<Result<T, DatabaseUnavailable>[]> {
+  protected query<T>(place: string, subjects: readonly string[], work: () => readonly T[]) {
     const { clock, faults, isDown } = this.world;
     const lost = subjects.map(() => fail({ kind: 'database_unavailable', reason: 'timeout' } as const));
-    return this.call(place, subjects, async () => {
+    return this.call<Result<T, DatabaseUnavailable>[]>(place, subjects, async () => {
       await clock.wait(faults.happen('slow', place, subjects) ? longestCall - 100 : 3);
       if (isDown('database') || faults.happen('database refused', place, subjects)) return lost;
       const values = work().map(ok);
@@ -91,31 +90,26 @@ abstract class Instance {
   /** What both functions depend on. */
   protected common() {
     const { clock, random, queues, tell } = this.world;
-    const call = this.call.bind(this) as typeof this.call;
-    const client = createClient(Object.values(queues), call);
-    const queue = createQueues(
-      () => client,
-      (milliseconds) => {
-        const over = clock.now + milliseconds;
-        return {
-          get aborted() {
-            return clock.now >= over;
-          },
-        } as AbortSignal;
-      },
-    );
+    const client = createClient(Object.values(queues), this.call.bind(this) as typeof this.call);
+    const timeout = (milliseconds: number) => {
+      const over = clock.now + milliseconds;
+      return {
+        get aborted() {
+          return clock.now >= over;
+        },
+      } as AbortSignal;
+    };
+    const queue = createQueues(() => client, timeout);
     let draws = 0;
     const draw = () => random(`${this.constructor.name} ${clock.now} ${++draws}`);
+    const quiet = () => undefined;
+    const error = (message: unknown, ...extra: unknown[]) =>
+      tell('log', `${message} ${JSON.stringify(extra)}`);
     return {
-      queue,
       queues: { delivery: queue(queues.deliveries.url), retry: queue(queues.retries.url) },
       events: queue(queues.events.url),
       deadLetters: queue(queues.letters.url),
-      log: {
-        info: () => undefined,
-        warn: () => undefined,
-        error: (message: unknown, ...extra: unknown[]) => tell('log', `${message} ${JSON.stringify(extra)}`),
-      },
+      log: { info: quiet, warn: quiet, error },
       random: draw,
       newToken: () => draw().toString(36).slice(2),
     };
@@ -124,18 +118,16 @@ abstract class Instance {
 
 export class FanOutEvent extends Instance {
   readonly handle = (() => {
-    const { queues, queue: _, newToken, ...common } = this.common();
+    const { queues, newToken, ...common } = this.common();
     const { database } = this.world;
     const subscriptions = {
-      findSubscribers: batchRequests(
-        (accepted: readonly Parameters<SimulatedDatabase['findSubscribers']>[0][]) =>
-          this.query(
-            'find subscribers',
-            accepted.map(({ event }) => event.id),
-            () => accepted.map((each) => database.findSubscribers(each)),
-          ),
-      ),
-      findStoredEvent: (redelivery: Parameters<SimulatedDatabase['findStoredEvent']>[0]) =>
+      findSubscribers: batchRequests((accepted: readonly AcceptedEvent[]) => {
+        const ids = accepted.map(({ event }) => event.id);
+        return this.query('find subscribers', ids, () =>
+          accepted.map((each) => database.findSubscribers(each)),
+        );
+      }),
+      findStoredEvent: (redelivery: Redelivery) =>
         this.queryOne('find event', redelivery.eventId, () => database.findStoredEvent(redelivery)),
       findDisabledWebhook: (id: string) =>
         this.queryOne('find disabling', id, () => database.findDisabledWebhook(id)),
@@ -150,37 +142,32 @@ export class DeliverWebhook extends Instance {
   /** Requests of the batch to which the answer was 410. */
   readonly gone: Request[] = [];
   private readonly delivering = (() => {
-    const { queue: _, queues, deadLetters, ...common } = this.common();
+    const { queues, deadLetters, ...common } = this.common();
     const { clock, database, invariants } = this.world;
     const metrics = { addMetric: () => undefined, hasStoredMetrics: () => false } as unknown as Metrics;
     const webhooks = {
-      find: batchRequests((deliveries: readonly Parameters<SimulatedDatabase['find']>[0][]) =>
-        this.query(
-          'find',
-          deliveries.map(({ deliveryId }) => deliveryId),
-          () => deliveries.map((delivery) => database.find(delivery)),
-        ),
-      ),
-      record: batchRequests((rows: readonly Parameters<SimulatedDatabase['record']>[0][number][]) =>
-        this.query(
-          'record',
-          rows.map(({ deliveryId }) => deliveryId),
-          () => {
-            for (const row of rows) if (row.reason === 'paused') invariants.gaveUp(row);
-            return database.record(rows);
-          },
-        ),
-      ),
+      find: batchRequests((deliveries: readonly Parameters<Webhooks['find']>[0][]) => {
+        const ids = deliveries.map(({ deliveryId }) => deliveryId);
+        return this.query('find', ids, () => deliveries.map((delivery) => database.find(delivery)));
+      }),
+      record: batchRequests((rows: readonly AttemptRow[]) => {
+        const ids = rows.map(({ deliveryId }) => deliveryId);
+        return this.query('record', ids, () => {
+          for (const row of rows) if (row.reason === 'paused') invariants.gaveUp(row);
+          return database.record(rows);
+        });
+      }),
       disable: (id: string, url: string, reason: string) =>
         this.queryOne('disable', id, () => database.disable(id, url, reason)),
     };
-    const ports = { ...common, webhooks, secrets: this.secrets, receivers: this.receivers, metrics };
+    const own = {
+      secrets: { secret: (id: string) => this.deriveSecret(id) },
+      receivers: { post: (request: WebhookRequest) => this.post(request) },
+    };
     return createDelivering({
-      ports: { ...ports, now: () => clock.now, schedule: retrySchedule },
-      queues,
+      ports: { ...common, ...own, webhooks, metrics, now: () => clock.now, schedule: retrySchedule },
       retryQueueUrl: this.world.queues.retries.url,
-      deadLetters,
-      metrics,
+      ...{ queues, deadLetters, metrics },
     });
   })();
 
@@ -193,40 +180,45 @@ export class DeliverWebhook extends Instance {
     return this.delivering(event);
   }
 
-  private get secrets() {
+  private deriveSecret(webhookId: string) {
     const { clock, faults, isDown } = this.world;
-    return {
-      secret: (webhookId: string) =>
-        this.call('derive secret', [webhookId], async () => {
-          if (faults.happen('slow', 'derive secret', [webhookId])) await clock.wait(timeouts.keys - 100);
-          return isDown('keys') || faults.happen('key refused', 'derive secret', [webhookId])
-            ? fail({ kind: 'secret_unavailable', reason: 'timeout' } as const)
-            : secret;
-        }),
-    };
+    const [place, subjects] = ['derive secret', [webhookId]] as const;
+    return this.call(place, subjects, async () => {
+      if (faults.happen('slow', place, subjects)) await clock.wait(timeouts.keys - 100);
+      return isDown('keys') || faults.happen('key refused', place, subjects)
+        ? fail({ kind: 'secret_unavailable', reason: 'timeout' } as const)
+        : secret;
+    });
   }
 
-  private get receivers(): Receivers {
+  private async post({ webhookId, headers, limit }: WebhookRequest): Promise<AttemptResult> {
     const { clock, random, kindOf, invariants, tell } = this.world;
-    const network = createReceivers(clock, random, kindOf);
-    return {
-      post: (request) => {
-        const deliveryId = request.headers['webhook-id'] ?? '';
-        const planned = this.planned.find((each) => each.deliveryId === deliveryId);
-        if (!planned) throw new Error(`A request without a message: ${deliveryId}`);
-        this.planned.splice(this.planned.indexOf(planned), 1);
-        return this.call('request', [deliveryId], async () => {
-          const { made, result } = network.send(request);
-          tell(deliveryId, `request, attempt ${planned.attempt}`);
-          invariants.request(planned, made);
-          const answer = await result;
-          if (this.isDead) return answer;
-          tell(deliveryId, `answer ${answer.answered ? answer.status : answer.reason}`);
-          invariants.answered(planned, made, answer);
-          if (answer.answered && answer.status === 410) this.gone.push(made);
-          return answer;
-        });
-      },
-    };
+    const deliveryId = headers['webhook-id'] ?? '';
+    const planned = this.planned.find((each) => each.deliveryId === deliveryId);
+    if (!planned) throw new Error(`A request without a message: ${deliveryId}`);
+    this.planned.splice(this.planned.indexOf(planned), 1);
+    return this.call('request', [deliveryId], async () => {
+      const beganAt = clock.now;
+      const kind: (random: number, now: number) => Answer = receiverKinds[kindOf(webhookId)];
+      const answer = kind(random(`answer to ${deliveryId} at ${beganAt}`), beganAt);
+      const busyUntil = answer.after < timeouts.response ? beganAt + answer.after : beganAt;
+      const made = { deliveryId, webhookId, beganAt, busyUntil };
+      tell(deliveryId, `request, attempt ${planned.attempt}`);
+      invariants.request(planned, made);
+      const result = await this.wait(answer, limit);
+      if (this.isDead) return result;
+      tell(deliveryId, `answer ${result.answered ? result.status : result.reason}`);
+      invariants.answered(planned, made, result);
+      if (result.answered && result.status === 410) this.gone.push(made);
+      return result;
+    });
+  }
+
+  private async wait({ after, status, retryAfter }: Answer, limit?: number): Promise<AttemptResult> {
+    const allowed = limit ?? timeouts.response;
+    await this.world.clock.wait(Math.min(after, allowed));
+    if (after > allowed) return { answered: false, reason: limit === undefined ? 'timeout' : 'slow' };
+    if (status === undefined) return { answered: false, reason: 'connection_closed' };
+    return { answered: true, status, ...(retryAfter && { retryAfter }) };
   }
 }

@@ -2,23 +2,25 @@ import { type Delivery, retrySchedule } from '../../../domain/delivery';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import type { Clock } from './clock';
 import type { SimulatedDatabase } from './database';
-import type { Request } from './receivers';
 
 const hours = 3_600_000;
+
+/** One request at its receiver. */
+export interface Request {
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  readonly beganAt: number;
+  /** When the receiver is done with it, if it answers within the promised time. */
+  readonly busyUntil: number;
+}
 
 /** A message of which a request is made. */
 export type Planned = Required<
   Pick<Delivery, 'deliveryId' | 'eventId' | 'webhookId' | 'series' | 'number' | 'attempt' | 'paused'>
 >;
 
-export const planOf = ({
-  attempt = 1,
-  number = attempt,
-  series = '',
-  paused = 0,
-  ...ids
-}: Delivery): Planned => {
-  const { deliveryId, eventId, webhookId } = ids;
+export const planOf = (delivery: Delivery): Planned => {
+  const { deliveryId, eventId, webhookId, series = '', attempt = 1, number = attempt, paused = 0 } = delivery;
   return { deliveryId, eventId, webhookId, series, number, attempt, paused };
 };
 
@@ -75,11 +77,7 @@ export class Invariants {
     return { deliveries: stories.length, requests: stories.reduce((sum, { requests }) => sum + requests, 0) };
   }
 
-  private story({
-    deliveryId,
-    eventId,
-    webhookId,
-  }: Pick<Delivery, 'deliveryId' | 'eventId' | 'webhookId'>): Story {
+  private story({ deliveryId, eventId, webhookId }: Planned): Story {
     const known = this.stories.get(deliveryId);
     if (known) return known;
     const story: Story = {
@@ -124,9 +122,9 @@ export class Invariants {
 
   /** A message of a delivery queue was added, or has gone for good. */
   count(body: string, change: 1 | -1): void {
-    const delivery: Delivery = JSON.parse(body);
-    const { deliveryId, webhookId } = delivery;
-    const chain = this.chain(this.story(delivery), planOf(delivery));
+    const planned = planOf(JSON.parse(body));
+    const { deliveryId, webhookId } = planned;
+    const chain = this.chain(this.story(planned), planned);
     chain.live += change;
     const webhook = this.database.webhooks.get(webhookId);
     if (chain.live > 0 || chain.isOver || !webhook?.enabled) return;

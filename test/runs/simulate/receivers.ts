@@ -1,10 +1,5 @@
-import type { WebhookRequest } from '../../../lambda/deliver-webhook/ports';
-import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
-import { timeouts } from '../../../lambda/shared/timeouts';
-import type { Clock } from './clock';
-
 /** How a receiver answers a request: after a time in milliseconds, or never. */
-interface Answer {
+export interface Answer {
   readonly after: number;
   readonly status?: number;
   readonly retryAfter?: string;
@@ -36,37 +31,3 @@ export const receiverKinds = {
 } as const satisfies Record<string, (random: number, now: number) => Answer>;
 
 export type ReceiverKind = keyof typeof receiverKinds;
-
-/** One request at its receiver. */
-export interface Request {
-  readonly deliveryId: string;
-  readonly webhookId: string;
-  readonly beganAt: number;
-  /** When the receiver is done with it, if it answers within the promised time. */
-  readonly busyUntil: number;
-}
-
-/** Receivers on a simulated network: what a request is for its receiver, and what comes back. */
-export function createReceivers(
-  clock: Clock,
-  random: (text: string) => number,
-  kindOf: (webhookId: string) => ReceiverKind,
-) {
-  const receive = async ({ after, status, retryAfter }: Answer, limit?: number): Promise<AttemptResult> => {
-    const allowed = limit ?? timeouts.response;
-    await clock.wait(Math.min(after, allowed));
-    if (after > allowed) return { answered: false, reason: limit === undefined ? 'timeout' : 'slow' };
-    if (status === undefined) return { answered: false, reason: 'connection_closed' };
-    return { answered: true, status, ...(retryAfter && { retryAfter }) };
-  };
-  return {
-    send({ webhookId, headers, limit }: WebhookRequest) {
-      const deliveryId = headers['webhook-id'] ?? '';
-      const kind: (random: number, now: number) => Answer = receiverKinds[kindOf(webhookId)];
-      const answer = kind(random(`answer to ${deliveryId} at ${clock.now}`), clock.now);
-      const beganAt = clock.now;
-      const busyUntil = answer.after < timeouts.response ? beganAt + answer.after : beganAt;
-      return { made: { deliveryId, webhookId, beganAt, busyUntil }, result: receive(answer, limit) };
-    },
-  };
-}

@@ -1,20 +1,20 @@
-import {
+import type {
   ChangeMessageVisibilityCommand,
   SendMessageBatchCommand,
-  type SendMessageBatchRequestEntry,
-  type SQSClient,
+  SendMessageBatchRequestEntry,
+  SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
 import { timeouts } from '../../../lambda/shared/timeouts';
 import type { Clock } from './clock';
 import type { Faults } from './faults';
 
-/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html */
-const retention = 14 * 86_400_000;
-
 /** The delivery or event of a message, for the names of faults. */
 export const subjectOf = (body: string): string =>
   /"(?:deliveryId|id|eventId)":"([^"]+)"/.exec(body)?.[1] ?? '';
+
+const subjectsOf = (entries: readonly SendMessageBatchRequestEntry[] = []) =>
+  entries.map(({ MessageBody = '' }) => subjectOf(MessageBody));
 
 interface Message {
   readonly id: string;
@@ -29,10 +29,10 @@ interface Message {
 
 export interface QueueSettings {
   readonly name: string;
-  /** Seconds. */
+  /** Milliseconds. */
   readonly visibilityTimeout: number;
-  readonly maxReceives: number;
-  readonly deadLetters: string[];
+  /** A message that is received more often is told, and gone. */
+  readonly deadLetter: (body: string) => void;
   /** Whether it refuses what is sent. */
   readonly isDown: () => boolean;
   /** Called when messages may be received. */
@@ -41,10 +41,11 @@ export interface QueueSettings {
   readonly count: (body: string, change: 1 | -1) => void;
 }
 
-/** One queue of SQS: at least once, delays, visibility, receive counts, dead letters and retention. */
+const maxReceives = 1_000;
+
+/** One queue of SQS: at least once, delays, visibility, receive counts and dead letters. */
 export class SimulatedQueue {
   readonly url: string;
-  readonly arn: string;
   readonly visible: Message[] = [];
   private readonly inFlight = new Map<string, Message>();
   private sent = 0;
@@ -57,7 +58,6 @@ export class SimulatedQueue {
     private readonly faults: Faults,
   ) {
     this.url = `https://sqs.example/000000000000/${settings.name}`;
-    this.arn = `arn:aws:sqs:eu-central-1:000000000000:${settings.name}`;
   }
 
   add(body: string, delaySeconds = 0): void {
@@ -66,10 +66,9 @@ export class SimulatedQueue {
   }
 
   private put(message: Pick<Message, 'id' | 'body' | 'sentAt' | 'receives'>, delay: number): void {
-    const stored = { ...message, receipt: '', visibleAt: 0, gone: false };
     this.size++;
-    this.settings.count(stored.body, 1);
-    this.show(stored, delay);
+    this.settings.count(message.body, 1);
+    this.show({ ...message, receipt: '', visibleAt: 0, gone: false }, delay);
   }
 
   private show(message: Message, delay: number): void {
@@ -85,43 +84,23 @@ export class SimulatedQueue {
 
   /** Receives at most `max` messages, as Lambda passes them to a function. */
   receive(max: number): SQSRecord[] {
-    const records: SQSRecord[] = [];
-    for (const message of this.visible.splice(0, max)) {
-      if (this.clock.now > message.sentAt + retention) this.remove(message);
-      else if (++message.receives > this.settings.maxReceives) {
+    const { name, visibilityTimeout, deadLetter } = this.settings;
+    return this.visible.splice(0, max).flatMap((message) => {
+      if (++message.receives > maxReceives) {
         this.remove(message);
-        this.settings.deadLetters.push(message.body);
-      } else {
-        message.receipt = `${message.id}/${message.receives}`;
-        this.inFlight.set(message.receipt, message);
-        const visibility = this.settings.visibilityTimeout * 1_000;
-        this.show(message, visibility);
-        const subjects = [subjectOf(message.body)];
-        if (this.faults.happen('received twice', this.settings.name, subjects))
-          this.put(message, visibility * ((message.receives * 0.37) % 1));
-        records.push(this.recordOf(message));
+        deadLetter(message.body);
+        return [];
       }
-    }
-    return records;
-  }
-
-  private recordOf({ id, body, receipt, receives, sentAt }: Message): SQSRecord {
-    return {
-      messageId: id,
-      receiptHandle: receipt,
-      body,
-      attributes: {
-        ApproximateReceiveCount: String(receives),
-        SentTimestamp: String(sentAt),
-        SenderId: '',
-        ApproximateFirstReceiveTimestamp: String(sentAt),
-      },
-      messageAttributes: {},
-      md5OfBody: '',
-      eventSource: 'aws:sqs',
-      eventSourceARN: this.arn,
-      awsRegion: 'eu-central-1',
-    };
+      message.receipt = `${message.id}/${message.receives}`;
+      this.inFlight.set(message.receipt, message);
+      this.show(message, visibilityTimeout);
+      if (this.faults.happen('received twice', name, [subjectOf(message.body)]))
+        this.put(message, visibilityTimeout * ((message.receives * 0.37) % 1));
+      const { id, body, receipt, receives, sentAt } = message;
+      const attributes = { ApproximateReceiveCount: String(receives), SentTimestamp: String(sentAt) };
+      const eventSourceARN = `arn:aws:sqs:eu-central-1:000000000000:${name}`;
+      return { messageId: id, receiptHandle: receipt, body, attributes, eventSourceARN } as SQSRecord;
+    });
   }
 
   /** Lambda deletes a message that its function has handled. */
@@ -146,7 +125,7 @@ export class SimulatedQueue {
 
   /** @throws Error as the SDK does after its own retries */
   async send(entries: readonly SendMessageBatchRequestEntry[]): Promise<object> {
-    const subjects = entries.map(({ MessageBody = '' }) => subjectOf(MessageBody));
+    const subjects = subjectsOf(entries);
     const place = `to ${this.settings.name}`;
     await this.clock.wait(this.faults.happen('slow', place, subjects) ? timeouts.queue - 100 : 5);
     if (this.settings.isDown() || this.faults.happen('send refused', place, subjects)) throw unavailable();
@@ -163,23 +142,19 @@ export class SimulatedQueue {
 
 const unavailable = () => Object.assign(new Error('lost'), { name: 'TimeoutError' });
 
-/** The SDK's client for these queues. */
+/** The SDK's client for these queues, of which each call goes through `call`. */
 export function createClient(
   queues: readonly SimulatedQueue[],
   call: <T>(place: string, subjects: readonly string[], work: () => Promise<T>) => Promise<T>,
 ): SQSClient {
-  const find = (url?: string) => queues.find((queue) => queue.url === url) as SimulatedQueue;
-  const send = (command: unknown) => {
-    if (command instanceof SendMessageBatchCommand) {
-      const { QueueUrl, Entries = [] } = command.input;
-      const subjects = Entries.map(({ MessageBody = '' }) => subjectOf(MessageBody));
-      const queue = find(QueueUrl);
-      return call(`send to ${queue.settings.name}`, subjects, () => queue.send(Entries));
+  const send = async ({ input }: SendMessageBatchCommand | ChangeMessageVisibilityCommand) => {
+    const queue = queues.find(({ url }) => url === input.QueueUrl) as SimulatedQueue;
+    if ('Entries' in input) {
+      const { Entries = [] } = input;
+      return call(`send to ${queue.settings.name}`, subjectsOf(Entries), () => queue.send(Entries));
     }
-    if (!(command instanceof ChangeMessageVisibilityCommand))
-      throw new Error('A call that is not simulated.');
-    const { QueueUrl, ReceiptHandle = '', VisibilityTimeout = 0 } = command.input;
-    return call('hide', [], async () => find(QueueUrl).hide(ReceiptHandle, VisibilityTimeout));
+    const { ReceiptHandle = '', VisibilityTimeout = 0 } = input as ChangeMessageVisibilityCommand['input'];
+    return call('hide', [], async () => queue.hide(ReceiptHandle, VisibilityTimeout));
   };
   return { send } as unknown as SQSClient;
 }
