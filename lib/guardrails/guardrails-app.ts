@@ -3,11 +3,9 @@ import { CfnPolicy } from 'aws-cdk-lib/aws-organizations';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { Construct } from 'constructs';
 import { ResidencyPlugin } from '../checks/residency/plugin';
-import { newApp } from '../environments-app';
-import { type GuardedAccount, resourceControlPolicy, serviceControlPolicy } from './policies';
-
-/** `actionsOnly`: without the resource control policy, until a first copy and drill of backups succeeded. docs/guardrails.md */
-type GuardrailsProps = GuardedAccount & { readonly actionsOnly?: boolean };
+import { commandLineContext, newApp, readSetting, type Warn } from '../environments-app';
+import { type AttachedPolicies, resourceControlPolicy, serviceControlPolicy } from './policies';
+import { readGuardedAccount } from './settings';
 
 /** Organizations is a global service; its endpoint is there. */
 const region = 'us-east-1';
@@ -17,7 +15,7 @@ const region = 'us-east-1';
  * Global, without customer data.
  */
 export class GuardrailsStack extends Stack {
-  constructor(scope: Construct, { actionsOnly, ...guarded }: GuardrailsProps) {
+  constructor(scope: Construct, { actionsOnly, ...guarded }: AttachedPolicies) {
     const { environment, account } = guarded;
     super(scope, `${environment.stackId}Guardrails`, {
       env: { region },
@@ -39,9 +37,15 @@ export class GuardrailsStack extends Stack {
   }
 }
 
-/** The app of that stack, with the other apps' checks. */
-export function createGuardrailsApp(guarded: GuardrailsProps, outdir?: string): App {
-  const app = newApp(outdir);
+/** The app of that stack, with the other apps' checks. @param context of `cdk -c wallet:NAME=VALUE` */
+export function createGuardrailsApp(
+  variables: Readonly<Record<string, string | undefined>>,
+  outdir?: string,
+  context?: Readonly<Record<string, string>>,
+  warn?: Warn,
+): App {
+  const app = newApp(outdir, { context: { ...commandLineContext(), ...context } });
+  const guarded = readGuardedAccount((name) => readSetting(app, name, warn), variables);
   const { stackName: stackId } = new GuardrailsStack(app, guarded);
   const residencyRegions = [region, ...guarded.environment.residencyRegions];
   const globalTypes = ['AWS::Organizations::Policy'];

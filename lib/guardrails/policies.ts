@@ -10,6 +10,9 @@ export interface GuardedAccount {
   readonly breakGlass?: string;
 }
 
+/** `actionsOnly`: without the resource control policy, until a first copy and drill of backups succeeded. docs/guardrails.md */
+export type AttachedPolicies = GuardedAccount & { readonly actionsOnly: boolean };
+
 export interface Denial {
   readonly Sid: string;
   readonly Effect: 'Deny';

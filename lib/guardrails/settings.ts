@@ -2,29 +2,28 @@ import { InvalidInput } from '../environment/messages';
 import type { Environment } from '../environment/schema';
 import { environments as table } from '../environments';
 import { accountVariable, readAccounts } from '../target-accounts';
-import type { GuardedAccount } from './policies';
-
-type Options = Readonly<Partial<Record<'environment' | 'organization' | 'breakGlass', string>>>;
+import type { AttachedPolicies } from './policies';
 
 /**
  * The account of one row. A policy for one region would stop an environment of another region in the same account, so
  * every row's account must be known, and a different one. @throws InvalidInput with the setting to correct
  */
 export function readGuardedAccount(
-  { environment: name, organization, breakGlass }: Options,
+  read: (name: string) => unknown,
   { CDK_DEFAULT_ACCOUNT: credentials, ...variables }: Readonly<Record<string, string | undefined>>,
   environments: readonly Environment[] = table,
-): GuardedAccount {
+): AttachedPolicies {
   const names = environments.map((row) => row.name);
-  const environment = new Map(environments.map((row) => [row.name, row])).get(name ?? '');
+  const [name, organization, breakGlass] = ['environment', 'organization', 'break-glass'].map(read);
+  const environment = new Map<unknown, Environment>(environments.map((row) => [row.name, row])).get(name);
   if (!environment)
     throw new InvalidInput(
-      `environment is ${JSON.stringify(name) ?? 'missing'}. Give one of the table: --environment ${names.join(' or ')}`,
+      `environment is ${JSON.stringify(name) ?? 'missing'}. Give one of the table: -c wallet:environment=${names.join(' or ')}`,
     );
   // https://docs.aws.amazon.com/organizations/latest/APIReference/API_Organization.html
-  if (!organization || !/^o-[a-z0-9]{10,32}$/.test(organization))
+  if (typeof organization !== 'string' || !/^o-[a-z0-9]{10,32}$/.test(organization))
     throw new InvalidInput(
-      `organization is ${JSON.stringify(organization) ?? 'missing'}. Give its id as --organization o-…: aws organizations describe-organization --query Organization.Id`,
+      `organization is ${JSON.stringify(organization) ?? 'missing'}. Give its id as -c wallet:organization=o-…: aws organizations describe-organization --query Organization.Id`,
     );
   const accounts = readAccounts(names, variables, () => undefined);
   for (const each of names)
@@ -43,11 +42,20 @@ export function readGuardedAccount(
       `${accountVariable(environment.name)} is ${account}, the account of the credentials. Deploy with those of the organization's management account, which policies do not bind.`,
     );
   // A wildcard would admit whoever can name a role.
-  const isRole =
-    breakGlass?.startsWith(`arn:aws:iam::${account}:role/`) && /^[\w:/+=,.@-]+$/.test(breakGlass);
-  if (breakGlass !== undefined && !isRole)
+  const isRole = (arn: unknown): arn is string =>
+    `${arn}`.startsWith(`arn:aws:iam::${account}:role/`) && /^[\w:/+=,.@-]+$/.test(`${arn}`);
+  if (breakGlass !== undefined && !isRole(breakGlass))
     throw new InvalidInput(
       `break-glass is ${JSON.stringify(breakGlass)}. Give the whole ARN of one role of account ${account}, without wildcards: aws iam get-role --role-name NAME --query Role.Arn`,
     );
-  return { environment, account, organization, ...(breakGlass !== undefined && { breakGlass }) };
+  // No default: the resource control policy, attached too early, could stop backups.
+  const policies = read('policies');
+  if (policies !== 'actions' && policies !== 'all')
+    throw new InvalidInput(
+      `policies is ${JSON.stringify(policies) ?? 'missing'}. Give -c wallet:policies=actions, or all as soon as docs/guardrails.md says so.`,
+    );
+  return {
+    ...{ environment, account, organization, actionsOnly: policies === 'actions' },
+    ...(breakGlass !== undefined && { breakGlass }),
+  };
 }

@@ -113,23 +113,30 @@ it.each([
   expect(all).toEqual(attached.map((policy) => expect.objectContaining(policy)));
 });
 
+const settings = { environment: withStandby.name, organization, 'break-glass': breakGlass, policies: 'all' };
 const variable = `WALLET_${withStandby.name.toUpperCase()}_ACCOUNT`;
 const read = (change: object = {}, variables: object = {}) =>
   readGuardedAccount(
-    { environment: withStandby.name, organization, breakGlass, ...change },
+    (name) => new Map(Object.entries({ ...settings, ...change })).get(name),
     { [variable]: account, WALLET_NEWCOMER_ACCOUNT: '444455556666', ...variables },
     [withStandby, newcomer],
   );
 
 it('reads the account of a row', () => {
-  expect(read()).toEqual(made.guarded(withStandby));
+  expect(read()).toEqual({ ...made.guarded(withStandby), actionsOnly: false });
 });
 
 it.each<[string, object, object, RegExp]>([
   ['an unknown environment', { environment: 'nowhere' }, {}, /^environment is "nowhere"\. .*or newcomer$/],
   ['another id', { organization: 'r-abcd' }, {}, /^organization is "r-abcd"\. .*describe-organization/],
-  ['a pattern of roles', { breakGlass: `${breakGlass}*` }, {}, /^break-glass is "arn.*without wildcards/],
-  ["another account's role", { breakGlass: 'arn:aws:iam::1:role/a' }, {}, /of one role of account 1111/],
+  ['a pattern of roles', { 'break-glass': `${breakGlass}*` }, {}, /^break-glass is "arn.*without wildcards/],
+  ["another account's role", { 'break-glass': 'arn:aws:iam::1:role/a' }, {}, /of one role of account 1111/],
+  [
+    'another choice of policies',
+    { policies: 'action' },
+    {},
+    /^policies is "action"\. Give .*=actions, or all/,
+  ],
   ['a shared account', {}, { WALLET_NEWCOMER_ACCOUNT: account }, /the account of newcomer too\./],
   ['an unknown account', {}, { [variable]: '' }, new RegExp(`^${variable} is missing\\.`)],
   ['a malformed account', {}, { [variable]: '1' }, /Give the 12 digits/],

@@ -4,6 +4,7 @@ import { promoted } from '../../lib/environment/schema';
 import { environments, stacksOf } from '../../lib/environments';
 import { createApp } from '../../lib/environments-app';
 import { createGuardrailsApp } from '../../lib/guardrails/guardrails-app';
+import { accountVariable } from '../../lib/target-accounts';
 import { Workspace } from '../ci/workspace';
 import { keysIn, newcomer, restored, withDirectAccess, withStandby } from '../support/rows';
 import { withTemporaryFolder } from '../support/stacks';
@@ -35,8 +36,14 @@ it('the account stack passes every check of synthesis', () => {
 });
 
 it('the guardrails stack passes every check of synthesis', () => {
-  const guarded = { environment: newcomer, account: '111122223333', organization: 'o-abcdefghij' };
-  withTemporaryFolder((outdir) => expect(() => createGuardrailsApp(guarded, outdir).synth()).not.toThrow());
+  const accounts = environments.map((row, index) => [accountVariable(row.name), `${111122223333 + index}`]);
+  const context = {
+    ...{ 'wallet:environment': 'uae', 'wallet:organization': 'o-abcdefghij', 'wallet:policies': 'all' },
+  };
+  withTemporaryFolder((outdir) => {
+    const app = createGuardrailsApp(Object.fromEntries(accounts), outdir, context);
+    expect(() => app.synth()).not.toThrow();
+  });
 });
 
 const folder = temporaryFolder();
