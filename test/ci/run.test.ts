@@ -8,7 +8,6 @@ const folder = temporaryFolder();
 const requirements = readFileSync(join(projectRoot, '.ci/requirements.txt'), 'utf8');
 const pinned = (linter: string) =>
   new RegExp(`^${linter}(?:-py)?==(\\d+\\.\\d+\\.\\d+)`, 'm').exec(requirements)?.[1];
-const lambda = readFileSync(join(projectRoot, '.nvmrc'), 'utf8').trim();
 
 /** The linters in their pinned versions, which also report one when they lint. */
 const linters = Object.fromEntries(
@@ -21,8 +20,8 @@ const node = `case $1 in
 *) echo "eu-central-1 $2/a.json" ;;
 esac`;
 
-/** Runs `.ci/run` with a few commands only. `stubs` are shell scripts, which record their arguments first. */
-function run(stubs: Readonly<Record<string, string>>, { args = ['checks'], CI = '' } = {}) {
+/** Runs the checks of `.ci/run` with a few commands only: shell scripts, which record their arguments first. */
+function run(stubs: Readonly<Record<string, string>>, CI = '') {
   const tools = join(folder(), 'bin');
   rmSync(folder(), { recursive: true });
   mkdirSync(tools, { recursive: true });
@@ -36,7 +35,7 @@ function run(stubs: Readonly<Record<string, string>>, { args = ['checks'], CI = 
     writeFileSync(join(tools, name), text, { mode: 0o755 });
   }
   const env = { PATH: tools, CI, CI_CACHE: join(folder(), 'cache') };
-  const { status, stdout, stderr } = spawnSync('/bin/bash', ['.ci/run', ...args], { cwd: projectRoot, env });
+  const { status, stdout, stderr } = spawnSync('/bin/bash', ['.ci/run', 'checks'], { cwd: projectRoot, env });
   const called = existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [];
   return { status, printed: String(stderr) + String(stdout), called };
 }
@@ -45,28 +44,10 @@ it.each([
   ['', 0],
   ['true', 1],
 ])('without apt-get and with CI="%s" it names what it skips, and exits with %d', (CI, status) => {
-  const { called, ...outcome } = run({}, { CI });
+  const { called, ...outcome } = run({}, CI);
   const printed = expect.stringContaining('Skipped: shellcheck, npm run test:tools and npm run test:browser');
   expect(outcome).toEqual({ status, printed });
   expect(called.includes('npm run typecheck')).toBe(status === 0);
-});
-
-it('lints the templates of the environments, a developer copy, the account stack and the guardrails, and the workflows', () => {
-  const { status, called } = run({});
-  expect(status).toBe(0);
-  const linted = called.filter((call) => call.startsWith('cfn-lint --non-zero'));
-  const assemblies = linted.map((call) => call.split(/[ /]/).at(-2));
-  expect(assemblies).toEqual(['cdk.out', 'developer', 'account', 'guardrails']);
-  expect(called).toEqual(expect.arrayContaining(['actionlint ', 'zizmor --offline --quiet .github']));
-});
-
-it('names a linter that cannot be installed, and does not run another version', () => {
-  const failing = { python3: 'exit 1', 'apt-get': '', sudo: '', shellcheck: '' };
-  const { status, printed, called } = run({ zizmor: 'echo zizmor 0.0.1', ...failing });
-  expect(status).toBe(0);
-  expect(printed).toContain('Skipped: zizmor');
-  expect(printed).toContain(`It needs zizmor ${pinned('zizmor')} on the PATH, and finds 0.0.1.`);
-  expect(called).not.toContain('zizmor --offline --quiet .github');
 });
 
 it('fails when one of the concurrent commands fails, and prints the output of each', () => {
@@ -74,18 +55,6 @@ it('fails when one of the concurrent commands fails, and prints the output of ea
   expect(status).toBe(1);
   for (const text of ['ran run compatible --', 'Failed: (npm run fuzz -- --runs 200)'])
     expect(printed).toContain(text);
-});
-
-it('runs the tests on this Node.js and on the one of Lambda, and fails with them', () => {
-  const printing = { node: 'echo v20.20.0', npm: '[ "$1" != test ] || echo "7 passed, 0 failed"' };
-  const { status, printed, called } = run(printing, { args: ['tests'] });
-  expect(status).toBe(0);
-  expect(called.filter((call) => call === 'npm test')).toHaveLength(2);
-  const installed = new RegExp(`^npm install --no-save .*--prefix \\S+ node@${lambda}$`);
-  expect(called).toContainEqual(expect.stringMatching(installed));
-  // After everything else.
-  expect(printed.trim().split('\n').slice(-2)).toEqual(Array(2).fill('Node.js v20.20.0: 7 passed, 0 failed'));
-  expect(run({ npm: '[ "$1" != test ]' }, { args: ['tests'] }).status).toBe(1);
 });
 
 it('an assembly without stacks is not linted in silence', () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { longestMoveMinutes } from '../../cli/origin/move-origin';
@@ -125,31 +125,15 @@ it('the longest move of the origin fits into its job and the session of its role
   });
 });
 
-/** The texts of the files in folders. */
-const textsIn = (...folders: string[]) =>
-  folders.flatMap((folder) =>
-    readdirSync(join(projectRoot, folder), { withFileTypes: true }).flatMap((each) =>
-      each.isFile() ? [readFileSync(join(projectRoot, folder, each.name), 'utf8')] : [],
-    ),
-  );
 /** Those that neither `.ci/run` nor a workflow runs. */
 const uncheckedScripts = (names: readonly string[]) => {
   const run = [readFileSync(join(projectRoot, '.ci/run'), 'utf8'), ...commands].join('\n');
   return names.filter((name) => !new RegExp(`npm (run (-s )?)?${name}(?![\\w:-])`).test(run));
 };
-/** Those that no test of `.ci` names. */
-const untested = (names: readonly string[]) => {
-  const tests = textsIn('test/ci', 'test/tools').filter((text) => !text.includes('const untested'));
-  return names.filter((name) => !tests.some((text) => text.includes(name)));
-};
-
-it('a check runs every npm script, and a test every step of a workflow that is no script', () => {
+it('a check runs every npm script', () => {
   // The linter has the rules of `format`, and `compatible` runs `start`.
   expect(uncheckedScripts(Object.keys(scripts))).toEqual(['start', 'format']);
   expect(uncheckedScripts(['compatible', 'unheard-of', 'mut'])).toEqual(['unheard-of', 'mut']);
-  const own = commands.filter((command) => !/^npm (ci|run )|^bash \.ci\/run /.test(command));
-  expect(untested(own)).toEqual([]);
-  expect(untested(['bash .ci/unheard-of "$STACK"'])).toHaveLength(1);
 });
 
 /** Each with its options, such as `wallet -- plan --stack` or `.ci/run-wallet "$ENVIRONMENT" move-origin --zone`. */
