@@ -110,7 +110,7 @@ export abstract class DatabaseCluster extends Construct {
   }
 
   /**
-   * A week of insights is free. AWS recommends a minimum of 2 capacity units with them: docs/decisions/database-capacity.md
+   * A week of insights is free. AWS recommends a minimum of 2 capacity units with them.
    * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/USER_DatabaseInsights.TurningOnStandard.html
    */
   protected get insights() {

@@ -142,7 +142,9 @@ const restoreFrom = object({
 
 const database = object({
   /**
-   * Aurora capacity units (about 2 GiB each); minimum 0 lets the cluster pause, 2 turns on insights: docs/decisions/database-capacity.md
+   * Aurora capacity units (about 2 GiB each). Minimum 0 lets the cluster pause, 2 turns on insights, which show the statements behind a
+   * load. AWS recommends 8 for the primary of a global database, at four times the cost: raise it if replication lags under load.
+   * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-serverless-v2.setting-capacity.html
    * https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ServerlessV2ScalingConfiguration.html
    */
   capacity: object({ minimum: number(0, 256, 0.5), maximum: number(1, 256, 0.5) }),
