@@ -15,7 +15,7 @@ const outputNames = [
   'OperationsFunctionName',
   'ServiceLevelAgreement',
   'Deprecated',
-  // Only with a reserve address, a service level agreement, domain names without a hosted zone, or a standby:
+  // Only with a reserve address, a service level agreement, domain names, or a standby:
   'WebhookOriginReserveAddress',
   'WebhookOriginStandbyAddress',
   'AlarmTopicArn',

@@ -56,7 +56,7 @@ async function forEach<Item>(items: readonly Item[], look: (item: Item) => Promi
 export const acknowledgedFindings = 'Acknowledged findings in the deployed templates';
 
 /** These hold no data: docs/decisions/residency-checks.md. */
-const globalServices = ['cloudwatch', 'iam', 'route53'];
+const globalServices = ['cloudwatch', 'iam'];
 const regionOf = (arn: string) => arn.split(':')[3] ?? '';
 
 export async function collectEvidence(

@@ -5,9 +5,7 @@ import {
   type RestApi,
   SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
-import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager';
-import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
-import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Construct } from 'constructs';
 import type { DomainNames } from '../environment/schema';
 
@@ -16,14 +14,14 @@ export interface CustomDomainNamesProps {
   readonly apis: Readonly<Record<'api' | 'dashboard', RestApi>>;
 }
 
-/** Custom domain names for the API and the dashboard, in the region, with DNS records if the row has a hosted zone. */
+/** Custom domain names for the API and the dashboard, in the region. Whoever owns them adds the CNAME records. */
 export class CustomDomainNames extends Construct {
-  /** The target of each name's CNAME record or alias. */
+  /** The target of each name's CNAME record. */
   readonly targets: Readonly<Record<'api' | 'dashboard', string>>;
 
   constructor(scope: Construct, id: string, { domainNames, apis }: CustomDomainNamesProps) {
     super(scope, id);
-    const { zone, certificate } = createCertificate(this, domainNames);
+    const certificate = Certificate.fromCertificateArn(this, 'Certificate', domainNames.certificateArn);
     const addName = (id: string, domainName: string, restApi: RestApi): string => {
       const domain = new DomainName(this, id, {
         domainName,
@@ -34,10 +32,6 @@ export class CustomDomainNames extends Construct {
         endpointAccessMode: EndpointAccessMode.STRICT,
       });
       domain.addBasePathMapping(restApi, { stage: restApi.deploymentStage });
-      if (zone) {
-        const target = RecordTarget.fromAlias(new ApiGatewayDomain(domain));
-        new ARecord(this, `${id}Record`, { zone, recordName: domainName, target });
-      }
       return domain.domainNameAliasDomainName;
     };
     this.targets = {
@@ -45,24 +39,4 @@ export class CustomDomainNames extends Construct {
       dashboard: addName('Dashboard', domainNames.dashboard, apis.dashboard),
     };
   }
-}
-
-/** The row's certificate, or a new one for both names, which its hosted zone validates. Also prepared in a standby. */
-export function createCertificate(scope: Construct, domainNames: DomainNames) {
-  const { api, dashboard, hostedZone, certificateArn } = domainNames;
-  const zone =
-    hostedZone &&
-    HostedZone.fromHostedZoneAttributes(scope, 'Zone', {
-      hostedZoneId: hostedZone.id,
-      zoneName: hostedZone.name,
-    });
-  const certificate =
-    certificateArn === undefined
-      ? new Certificate(scope, 'Certificate', {
-          domainName: api,
-          subjectAlternativeNames: [dashboard],
-          validation: CertificateValidation.fromDns(zone),
-        })
-      : Certificate.fromCertificateArn(scope, 'Certificate', certificateArn);
-  return { zone, certificate };
 }

@@ -75,17 +75,11 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
       : 'Remove it: without a service level agreement nothing measures it.'),
   'throttle.burst': ({ throttle }) =>
     throttle && throttle.burst < throttle.requestsPerSecond && 'Use at least throttle.requestsPerSecond.',
-  'domainNames.hostedZone.name': ({ domainNames: { api, dashboard, hostedZone } = {} }) =>
-    hostedZone &&
-    ![api, dashboard].every((name) => `.${name}`.endsWith(`.${hostedZone.name}`)) &&
-    'Give the hosted zone that contains both names.',
   'domainNames.certificateArn': ({ domainNames, region }) =>
     region &&
     domainNames &&
-    (domainNames.certificateArn
-      ? regionIn(domainNames.certificateArn) !== region
-      : !domainNames.hostedZone) &&
-    "Give a certificate in the row's region, or a hosted zone for the stack to create one.",
+    regionIn(domainNames.certificateArn) !== region &&
+    "Give a certificate in the row's region.",
   'webhookOrigin.reserve': ({ webhookOrigin }) =>
     webhookOrigin?.adoptedReserve && !webhookOrigin.reserve && 'Set it to true: there is an adoptedReserve.',
   multiRegionKeys: ({ multiRegionKeys = false, residencyRegions, standby, keyReplicas, adoptedKeys }) =>
@@ -105,10 +99,9 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
     "Give the ARNs of existing keys in the standby's region.",
   'standby.certificateArn': ({ standby, domainNames }) =>
     standby &&
-    (standby.certificateArn
-      ? regionIn(standby.certificateArn) !== standby.region
-      : domainNames?.hostedZone === undefined && domainNames) &&
-    "Give a certificate in the standby's region, or the row a hosted zone for the standby to create one.",
+    (domainNames ?? standby.certificateArn) &&
+    regionIn(standby.certificateArn) !== standby.region &&
+    "Give a certificate in the standby's region.",
   'standby.keys': ({ standby, residencyRegions, signingKeyLabels }) => {
     const { keys, adoptedKeys, region } = standby ?? {};
     const wrong = wrongPrimaries(keys, region, residencyRegions);

@@ -117,7 +117,7 @@ const standby = object({
   adoptedKeys: optional(sharedKeys),
   /** The webhook origin after a promotion, allocated in advance; receivers allow it as a reserve. @default - a promotion allocates one */
   adoptedElasticIp: optional(adoptedElasticIp),
-  /** As `domainNames.certificateArn`, in the standby's region. @default - with a hosted zone, the standby creates one */
+  /** As `domainNames.certificateArn`, in the standby's region. @default - the row has no domain names */
   certificateArn: optional(certificateArn),
 });
 
@@ -163,12 +163,8 @@ const database = object({
 const domainNames = object({
   api: domainName,
   dashboard: domainName,
-  /** The public Route 53 zone of both names. @default - the owner of the zone adds the records */
-  hostedZone: optional(
-    object({ id: text(/^Z[A-Z0-9]{1,31}$/, 'Give the id of the Route 53 zone, Z….'), name: domainName }),
-  ),
-  /** ACM certificate for both names. @default - the stack creates one, validated in the hosted zone */
-  certificateArn: optional(certificateArn),
+  /** ACM certificate for both names, in the row's region. */
+  certificateArn,
 });
 
 /**
@@ -363,9 +359,7 @@ export function promoted(row: Environment & { readonly standby: Standby }): Envi
     ...without(standby, 'instances'),
     ...(keys && { keyReplicas: keys }),
     ...(webhookOrigin && { webhookOrigin: { reserve: webhookOrigin.reserve } }),
-    ...(domainNames && {
-      domainNames: { ...without(domainNames, 'certificateArn'), ...(certificateArn && { certificateArn }) },
-    }),
+    ...(domainNames && certificateArn && { domainNames: { ...domainNames, certificateArn } }),
     database: { ...row.database, replicaOf },
   };
 }

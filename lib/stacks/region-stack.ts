@@ -154,8 +154,6 @@ export class RegionStack extends EnvironmentStack {
   private addDomainNames({ domainNames }: Environment, apis: Record<'api' | 'dashboard', RestApi>): void {
     if (domainNames === undefined) return;
     const { targets } = new CustomDomainNames(this, 'DomainNames', { domainNames, apis });
-    // The stack creates the records in the hosted zone.
-    if (domainNames.hostedZone) return;
     this.addOutputs({
       ApiDomainTarget: [`CNAME target for ${domainNames.api}`, targets.api],
       DashboardDomainTarget: [`CNAME target for ${domainNames.dashboard}`, targets.dashboard],

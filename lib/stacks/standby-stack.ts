@@ -1,6 +1,5 @@
 import { Annotations } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
-import { createCertificate } from '../api/custom-domain-names';
 import { ReplicaCluster } from '../database/replica-cluster';
 import {
   type Environment,
@@ -43,9 +42,6 @@ export class StandbyStack extends EnvironmentStack {
     const replica = new ReplicaCluster(scopeOfCluster, 'Cluster', { environment, standby, vpc });
     const keys = this.replicateKeys(environment);
     this.hasKeys = keys.length > 0;
-    const { domainNames } = environment;
-    if (domainNames?.hostedZone && domainNames.certificateArn === undefined)
-      createCertificate(new Construct(this, 'DomainNames'), domainNames);
     if (environment.serviceLevelAgreement) {
       const alarms = [standbyReplication(replica.identifier, serving.region)];
       const scopeOfAlarms = new Construct(this, 'Monitoring');

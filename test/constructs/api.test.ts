@@ -1,11 +1,10 @@
 import { deprecationHeaders } from '../../lib/api/gateway-responses';
-import type { DomainNames } from '../../lib/environment/schema';
 import { apiOf, textOf } from '../support/region-api';
 import { first, withEveryOption, withOtherOptions } from '../support/rows';
-import { type StackTemplate, stackOf } from '../support/stacks';
+import { stackOf } from '../support/stacks';
 
 const row = withEveryOption(first);
-const [plain, zoned, certified] = [stackOf(first), stackOf(row), stackOf(withOtherOptions)];
+const [plain, named, other] = [stackOf(first), stackOf(row), stackOf(withOtherOptions)];
 const api = apiOf(plain);
 const dashboard = apiOf(plain, 'Dashboard');
 
@@ -64,12 +63,12 @@ describe('the API', () => {
 
   it('announces a deprecation in all responses, and its last day once it is decided', () => {
     const sunset = 'Wed, 30 Jun 2027 00:00:00 GMT';
-    const { origins, gatewayResponses } = apiOf(certified);
-    const ofDashboard = apiOf(certified, 'Dashboard').gatewayResponses();
+    const { origins, gatewayResponses } = apiOf(other);
+    const ofDashboard = apiOf(other, 'Dashboard').gatewayResponses();
     for (const { headers } of [origins, ...gatewayResponses(), ...ofDashboard])
       expect(headers).toMatchObject({ deprecation: '@1795132800', sunset });
     for (const name of ['DeleteUserGroup', 'CheckDelivery']) {
-      const { Variables } = certified.named('AWS::Lambda::Function', name).Properties.Environment;
+      const { Variables } = other.named('AWS::Lambda::Function', name).Properties.Environment;
       expect([name, JSON.parse(Variables.RESPONSE_HEADERS)]).toEqual([
         name,
         { Deprecation: '@1795132800', Sunset: sunset },
@@ -79,21 +78,21 @@ describe('the API', () => {
   });
 
   it('lists the webhook origins with an ETag of the addresses and of all else that it says', () => {
-    const [ofPlain, ofZoned, ofCertified] = [plain, zoned, certified].map((stack) => apiOf(stack).origins);
+    const [ofPlain, ofNamed, ofOther] = [plain, named, other].map((stack) => apiOf(stack).origins);
     const elasticIp = '{WebhookOriginElasticIp.PublicIp}';
     const reserve = '{WebhookOriginReserveElasticIp.PublicIp}';
-    expect(JSON.parse(ofZoned.body)).toMatchObject({
+    expect(JSON.parse(ofNamed.body)).toMatchObject({
       addresses: [`${elasticIp}/32`],
       reserve: [`${reserve}/32`, '203.0.113.9/32'],
     });
-    expect([ofPlain, ofZoned, ofCertified].map(({ headers }) => headers.etag)).toEqual([
+    expect([ofPlain, ofNamed, ofOther].map(({ headers }) => headers.etag)).toEqual([
       expect.stringMatching(`^"${elasticIp}-[0-9a-f]{8}"$`),
       expect.stringMatching(`^"${elasticIp}-${reserve}-203.0.113.9-[0-9a-f]{8}"$`),
       expect.stringMatching('^"203.0.113.1-203.0.113.2-[0-9a-f]{8}"$'),
     ]);
     // Clients see a deprecation within an hour.
     expect(ofPlain.headers['cache-control']).toBe('public, max-age=3600');
-    expect(ofCertified.headers.etag.slice(-9)).not.toBe(ofPlain.headers.etag.slice(-9));
+    expect(ofOther.headers.etag.slice(-9)).not.toBe(ofPlain.headers.etag.slice(-9));
   });
 });
 
@@ -119,9 +118,9 @@ it('the firewall protects every stage, and redacts credentials in samples and in
 });
 
 it('the firewall counts strangers at the own receiver, however its path is written, which knows all published addresses', () => {
-  const { Rules } = zoned.only('AWS::WAFv2::WebACL').Properties;
+  const { Rules } = named.only('AWS::WAFv2::WebACL').Properties;
   expect(Rules[0].Statement.RateBasedStatement.Limit).toBe(row.throttle.requestsPerAddress);
-  const { Properties, logicalId } = zoned.only('AWS::WAFv2::IPSet');
+  const { Properties, logicalId } = named.only('AWS::WAFv2::IPSet');
   // `/%63heck` is decoded in time; `/check/..%2F` would be gone once it is normalized.
   const isForCheck = (...types: readonly string[]) => ({
     ByteMatchStatement: {
@@ -142,60 +141,53 @@ it('the firewall counts strangers at the own receiver, however its path is writt
   expect(Properties.Addresses.map(textOf)).toEqual(
     expect.arrayContaining(published.map((address) => `${address}/32`)),
   );
-  const { Environment } = zoned.named('AWS::Lambda::Function', 'CheckDelivery').Properties;
+  const { Environment } = named.named('AWS::Lambda::Function', 'CheckDelivery').Properties;
   const [separator, addresses] = Environment.Variables.PUBLISHED_ADDRESSES['Fn::Join'];
   expect([separator, ...addresses.map(textOf)]).toEqual([',', ...published]);
 });
 
-describe.each<[string, StackTemplate, DomainNames]>([
-  ['a hosted zone', zoned, row.domainNames],
-  ['a certificate', certified, withOtherOptions.domainNames],
-])('custom domain names with %s', (_, stack, { api, dashboard, ...names }) => {
-  const domains = stack.all('AWS::ApiGateway::DomainName');
+describe('custom domain names', () => {
+  const { api, dashboard, certificateArn } = row.domainNames;
+  const domains = named.all('AWS::ApiGateway::DomainName');
   const ids = [api, dashboard].map(
     (name) => domains.find(({ Properties }) => Properties.DomainName === name)?.logicalId,
   );
 
   it('map to the stages, are in the outputs, and replace the default endpoints at once', () => {
-    const mapped = stack
+    const mapped = named
       .all('AWS::ApiGateway::BasePathMapping')
       .map(({ Properties }) => [Properties.DomainName.Ref, Properties.RestApiId.Ref, Properties.BasePath]);
-    const apis = stack.all('AWS::ApiGateway::RestApi');
+    const apis = named.all('AWS::ApiGateway::RestApi');
     expect(mapped).toEqual(apis.map(({ logicalId }, index) => [ids[index], logicalId, undefined]));
-    const { ApiBaseUrl, DashboardUrl } = stack.json.Outputs;
+    const { ApiBaseUrl, DashboardUrl } = named.json.Outputs;
     expect([ApiBaseUrl.Value, DashboardUrl.Value]).toEqual([`https://${api}`, `https://${dashboard}`]);
     for (const { logicalId, Properties } of apis)
       expect([logicalId, Properties.DisableExecuteApiEndpoint]).toEqual([logicalId, true]);
     // Only a new deployment disables the endpoint.
     for (const { logicalId } of plain.all('AWS::ApiGateway::Deployment'))
-      expect(stack.json.Resources).not.toHaveProperty(logicalId);
+      expect(named.json.Resources).not.toHaveProperty(logicalId);
   });
 
-  it('have the certificate and the records of the row, or outputs for whoever adds the records', () => {
-    const targets = ids.map((id) => [id, 'RegionalDomainName']);
-    const { ApiDomainTarget, DashboardDomainTarget } = stack.json.Outputs;
-    const outputs = [ApiDomainTarget, DashboardDomainTarget].map((output) => output?.Value['Fn::GetAtt']);
-    const records = stack
-      .all('AWS::Route53::RecordSet')
-      .map(({ Properties }) => Properties.AliasTarget.DNSName['Fn::GetAtt']);
-    expect([records, outputs]).toEqual(names.hostedZone ? [targets, [undefined, undefined]] : [[], targets]);
-    const [created] = stack.all('AWS::CertificateManager::Certificate');
+  it("have the row's certificate, and outputs for whoever adds the records", () => {
+    const { ApiDomainTarget, DashboardDomainTarget } = named.json.Outputs;
+    const outputs = [ApiDomainTarget, DashboardDomainTarget].map(({ Value }) => Value['Fn::GetAtt']);
+    expect(outputs).toEqual(ids.map((id) => [id, 'RegionalDomainName']));
     for (const { logicalId, Properties } of domains)
       expect({ logicalId, ...Properties }).toMatchObject({
         logicalId,
-        RegionalCertificateArn: names.certificateArn ?? { Ref: created?.logicalId },
+        RegionalCertificateArn: certificateArn,
         SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
         EndpointAccessMode: 'STRICT',
       });
   });
 });
 
-const { Variables } = zoned.named('AWS::Lambda::Function', 'DashboardServeDashboard').Properties.Environment;
+const { Variables } = named.named('AWS::Lambda::Function', 'DashboardServeDashboard').Properties.Environment;
 
 it('the dashboard shows the addresses of its own stack', () => {
-  const output = (name: string) => textOf(zoned.json.Outputs[name].Value);
+  const output = (name: string) => textOf(named.json.Outputs[name].Value);
   expect(JSON.parse(textOf(Variables.FACTS))).toMatchObject({
-    environment: zoned.environment.name,
+    environment: named.environment.name,
     apiBaseUrl: output('ApiBaseUrl'),
     address: output('WebhookOriginAddress'),
     reserve: [output('WebhookOriginReserveAddress'), output('WebhookOriginStandbyAddress')],
@@ -260,9 +252,9 @@ it('the key of the first label signs, and those of all labels verify and stay in
   const { accessToken } = withOtherOptions.signingKeyLabels;
   const ids = ['AccessTokenSigningKey202702', 'AccessTokenSigningKey202611'];
   const arns = ids.map((id) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
-  expect(certified.json.Outputs.TokenSigningKeyArn.Value).toEqual(arns[0]);
-  expect(certified.all('Custom::SigningKeySet')[0]?.Properties.Keys).toEqual(
+  expect(other.json.Outputs.TokenSigningKeyArn.Value).toEqual(arns[0]);
+  expect(other.all('Custom::SigningKeySet')[0]?.Properties.Keys).toEqual(
     accessToken.map((Label, index) => ({ Label, Arn: arns[index] })),
   );
-  for (const id of ids) expect([id, certified.get(id).DeletionPolicy]).toEqual([id, 'RetainExceptOnCreate']);
+  for (const id of ids) expect([id, other.get(id).DeletionPolicy]).toEqual([id, 'RetainExceptOnCreate']);
 });

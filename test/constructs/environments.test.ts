@@ -11,7 +11,7 @@ const { objective: _, ...unpromised } = { ...alone, serviceLevelAgreement: false
 const snapshot = `arn:aws:rds:${region}:111122223333:cluster-snapshot:rds:wallet-eu-2026-11-21-03-10`;
 const restoreFrom = { cluster: 'wallet-eu-0123abcd', time: '2026-11-21T10:30:00Z' };
 const certificateArn = `arn:aws:acm:${region}:123456789012:certificate/1a2b-3c`;
-const { domainNames, ...options } = withEveryOption(eu);
+const options = withEveryOption(eu);
 const everywhere = { residencyRegions: [region, standby.region, 'eu-west-2'] };
 const { adoptedElasticIp, webhookOrigin } = withOtherOptions;
 /** Every field, except mutually exclusive ones. */
@@ -24,7 +24,6 @@ const full = restored(
       formerAddress: '203.0.113.7',
     },
     deprecation: { since: '2026-01-01', sunset: '2027-01-01' },
-    domainNames: { ...domainNames, certificateArn },
     airGappedBackups: { retentionDays: 7 },
   },
   restoreFrom,
@@ -119,8 +118,6 @@ describe('a row', () => {
       accessTokenMinutes: 10_081,
       'signingKeyLabels.accessToken': ['2026-13'],
       'domainNames.api': 'localhost',
-      'domainNames.hostedZone.id': '/hostedzone/Z0123456789',
-      'domainNames.hostedZone.name': 'example.com.',
       'domainNames.certificateArn': 'arn:aws:acm:eu-central-1:1:certificate/1a2b-3c',
       'adoptedElasticIp.allocationId': '203.0.113.7',
       'adoptedElasticIp.address': '203.0.113.7/32',
@@ -155,7 +152,6 @@ describe('a row', () => {
     'a row without a service level agreement': unpromised,
     'a row that may pause': { ...unpromised, database: paused },
     'a row in one region': changed(alone, { residencyRegions: [region], multiRegionKeys: undefined }),
-    'a row without a hosted zone': changed(full, { 'domainNames.hostedZone': undefined }),
   };
   const refused: [field: string, value: unknown, row?: keyof typeof rows][] = [
     ['tokenIssuer', 'http://eu.example'],
@@ -182,9 +178,7 @@ describe('a row', () => {
     ['objective', undefined],
     ['objective', eu.objective, 'a row without a service level agreement'],
     ['throttle.burst', 100],
-    ['domainNames.hostedZone.name', 'ample.com'],
     ['domainNames.certificateArn', certificateArn.replace(region, 'us-east-1')],
-    ['domainNames.certificateArn', undefined, 'a row without a hosted zone'],
     ['webhookOrigin.reserve', false],
     ['multiRegionKeys', undefined],
     ['multiRegionKeys', true, 'a row in one region'],
@@ -198,7 +192,7 @@ describe('a row', () => {
     ['standby.keys', { ...keysIn(region, eu), userAction: {} }],
     ['standby.adoptedKeys', keysIn(region, eu)],
     ['standby.certificateArn', certificateArn],
-    ['standby.certificateArn', undefined, 'a row without a hosted zone'],
+    ['standby.certificateArn', undefined],
     ['standby.region', region],
     ['standby.region', 'us-east-1'],
     ['standby.zones', ['eu-west-1a', 'eu-west-1b']],

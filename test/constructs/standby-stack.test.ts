@@ -13,13 +13,12 @@ const complete: typeof row = { ...withEveryOption(row), standby: withEveryOption
 const before = synthesizeEveryStack([complete]);
 const prepared = before[standby.stackId] as StackTemplate;
 const serves = stackOf(promoted(complete));
-/** The standby as in docs/runbook/planned-work.md, "Removing the standby": its keys remain, and its certificate is its own. */
+/** The standby as in docs/runbook/planned-work.md, "Removing the standby": its keys remain. */
 const { keys, ...recreated } = complete.standby;
 const { region } = standby;
-const certificateArn = `arn:aws:acm:${region}:111122223333:certificate/1a2b-3c`;
 const adopting: typeof row = {
   ...complete,
-  standby: { ...recreated, certificateArn, adoptedKeys: keysIn(region, row) },
+  standby: { ...recreated, adoptedKeys: keysIn(region, row) },
 };
 /** As in docs/runbook/emergencies.md, "A new standby": after the promotion, in the region that served before. */
 const afterwards = promoted(complete);
@@ -29,6 +28,7 @@ const back = {
     ...{ stackId: 'WalletBack', region: row.region, zones: row.zones, vpcCidr: row.vpcCidr },
     ...{ globalClusterIdentifier: 'wallet-back', adoptedKeys: keys ?? {} },
     adoptedElasticIp: { allocationId: 'eipalloc-0123456789abcdef7', address: '203.0.113.7' },
+    certificateArn: complete.domainNames?.certificateArn ?? '',
   },
 };
 const primary = serving.only('AWS::RDS::DBCluster').Properties;

@@ -29,7 +29,7 @@ const vaultIn = (region: string, of = account) => `arn:aws:backup:${region}:${of
 /** Requests to the account's own resources, by one of its administrators. Global services have one endpoint, in us-east-1. */
 const requests = (region: string, actions: string, more: Context = {}, resource?: string) =>
   readActions(actions).map((action): Request => {
-    const isGlobal = /^(account|iam|organizations|route53):/.test(action);
+    const isGlobal = /^(account|iam|organizations):/.test(action);
     const caller = { 'aws:PrincipalOrgID': organization, 'aws:PrincipalIsAWSService': 'false' };
     const context = { 'aws:RequestedRegion': isGlobal ? 'us-east-1' : region, ...by(role('Administrator')) };
     return { action, context: { ...caller, ...context, ...more }, ...(resource && { resource }) };
@@ -60,9 +60,6 @@ export function templatesOf(
 /** What CloudFormation calls for each type. The schemas of some have no handlers: theirs are written by hand. */
 const handlers: Readonly<Record<string, string>> = {
   ...aws.handlers,
-  'AWS::CertificateManager::Certificate':
-    'acm:AddTagsToCertificate DeleteCertificate DescribeCertificate RequestCertificate UpdateCertificateOptions',
-  'AWS::Route53::RecordSet': 'route53:ChangeResourceRecordSets GetChange ListResourceRecordSets',
 };
 
 /** Calls that handlers make for a property only, which no template sets. */

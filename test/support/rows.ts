@@ -60,9 +60,12 @@ export const withoutSla = rowWith(
   }),
 );
 
-const domainsOf = (name: string) => ({
+const certificateIn = (region: string) => `arn:aws:acm:${region}:123456789012:certificate/1a2b-3c`;
+
+const domainsOf = ({ name, region }: Environment) => ({
   api: `api.${name}.example.com`,
   dashboard: `dashboard.${name}.example.com`,
+  certificateArn: certificateIn(region),
 });
 
 const adopted = (digit: number) => ({
@@ -87,16 +90,14 @@ export const withEveryOption = (row: Environment) =>
   ({
     ...row,
     ...(row.serviceLevelAgreement && { alarmEmail: 'on-call@example.com' }),
-    domainNames: {
-      ...domainsOf(row.name),
-      hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' },
-    },
+    domainNames: domainsOf(row),
     webhookOrigin: { reserve: true },
     throttle: { ...row.throttle, requestsPerAddress: 30_000 },
     ...(row.standby && {
       standby: {
         ...row.standby,
         ...{ instances: 2, keys: keysIn(row.region, row), adoptedElasticIp: adopted(9) },
+        certificateArn: certificateIn(row.standby.region),
       },
     }),
   }) satisfies Environment;
@@ -125,10 +126,7 @@ export const newcomer: Environment = (() => {
 export const withOtherOptions = {
   ...newcomer,
   deprecation: { since: '2026-11-20', sunset: '2027-06-30' },
-  domainNames: {
-    ...domainsOf('newcomer'),
-    certificateArn: `arn:aws:acm:${newcomer.region}:123456789012:certificate/1a2b-3c`,
-  },
+  domainNames: domainsOf(newcomer),
   adoptedElasticIp: adopted(1),
   webhookOrigin: { reserve: true, adoptedReserve: adopted(2) },
   airGappedBackups: { retentionDays: 60 },

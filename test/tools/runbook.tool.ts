@@ -113,32 +113,3 @@ it('one command moves the dead letters with a reason to a file, and leaves the o
     );
     expect(AttributeNames.map((name) => Attributes?.[name])).toEqual(['0', '1']);
   }));
-
-it('one command saves both A records to a file and deletes them, and the file restores them', async () => {
-  const alias = (Name: string, Type = 'A') => ({ Name, Type, AliasTarget: { DNSName: `d-${Name}` } });
-  const kept = [alias('api.example.com.', 'CAA'), alias('www.example.com.')];
-  const moved = ['api', 'dashboard'].map((name) => alias(`${name}.example.com.`));
-  const zone = join(folder(), 'zone.json');
-  writeFileSync(zone, JSON.stringify({ ResourceRecordSets: [...kept, ...moved] }));
-  const aws = `
-const fs = require('fs');
-const zone = JSON.parse(fs.readFileSync('zone.json', 'utf8'));
-if (command === 'list-resource-record-sets') console.log(JSON.stringify(zone));
-else {
-  const { Changes } = JSON.parse(fs.readFileSync(given('--change-batch').replace('file://', ''), 'utf8'));
-  const isOf = ({ ResourceRecordSet: of }) => (each) => each.Name === of.Name && each.Type === of.Type;
-  for (const change of Changes) {
-    zone.ResourceRecordSets = zone.ResourceRecordSets.filter((each) => !isOf(change)(each));
-    if (change.Action === 'UPSERT') zone.ResourceRecordSets.push(change.ResourceRecordSet);
-  }
-  fs.writeFileSync('zone.json', JSON.stringify(zone));
-}`;
-  const records = () => JSON.parse(readFileSync(zone, 'utf8')).ResourceRecordSets;
-  await run(block('list-resource-record-sets'), aws);
-  expect(records()).toEqual(kept);
-  const [, prepare] = /`(jq [^`]+restored\.json)`/.exec(pages.join()) ?? [];
-  const change =
-    'aws route53 change-resource-record-sets --hosted-zone-id Z0 --change-batch file://restored.json';
-  await run(`${prepare}\n${change}`, aws);
-  expect(records()).toEqual([...kept, ...moved]);
-});

@@ -5,7 +5,6 @@ import { isObject, possibleTexts, type Rule, rootOf, type Template, valuesAt } f
 const reviewedTypes: Readonly<Record<string, string>> = {
   'AWS::ApiGateway': 'Account Authorizer BasePathMapping Deployment GatewayResponse Method Resource Stage',
   'AWS::Backup': 'BackupSelection RestoreTestingPlan',
-  'AWS::CertificateManager': 'Certificate',
   'AWS::CloudWatch': 'Alarm CompositeAlarm Dashboard',
   'AWS::EC2': 'InternetGateway RouteTable SubnetRouteTableAssociation',
   'AWS::IAM': 'Policy Role',
@@ -62,7 +61,6 @@ const reviewedProperties: Readonly<Record<string, string>> = {
     EnablePerformanceInsights Engine PerformanceInsightsKMSKeyId PerformanceInsightsRetentionPeriod PromotionTier
     PubliclyAccessible Tags`,
   'AWS::RDS::GlobalCluster': 'DeletionProtection GlobalClusterIdentifier SourceDBClusterIdentifier Tags',
-  'AWS::Route53::RecordSet': 'AliasTarget HostedZoneId Name Type',
   'AWS::SNS::Subscription': 'Endpoint Protocol TopicArn',
   'AWS::SNS::Topic': 'DisplayName KmsMasterKeyId Tags',
   'AWS::SecretsManager::Secret': 'Description GenerateSecretString KmsKeyId Tags',

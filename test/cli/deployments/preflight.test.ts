@@ -148,7 +148,11 @@ it.each<[string, Environment, Replies]>([
   expect((await run(environment, replies)).filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
 });
 
-const invented = { ...plain, domainNames: { api: 'api.example.com', dashboard: 'dashboard.customer.com' } };
+const certificateArn = 'arn:aws:acm:eu-central-1:111122223333:certificate/1a2b-3c';
+const invented = {
+  ...plain,
+  domainNames: { api: 'api.example.com', dashboard: 'dashboard.customer.com', certificateArn },
+};
 const { alarmEmail: ___, ...withoutEmail } = plain;
 const [early, late] = ['2026-11-21T10:29:59Z', '2026-11-21T10:30:01Z'];
 it.each<[expected: string, text: string, Environment, Replies]>([
