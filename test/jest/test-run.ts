@@ -30,7 +30,6 @@ const create: Record<SharedInRun, (folder: string) => Promise<Shareable>> = {
   postgres: startPostgres,
 };
 
-/** This run's alone: Stryker starts many in one process. */
 let folder: string;
 let server: HttpServer;
 const created = new Map<string, Promise<Shareable>>();
@@ -57,7 +56,6 @@ export default async function setUp(): Promise<void> {
 export async function tearDown(): Promise<void> {
   await server.stop();
   await Promise.allSettled(Array.from(created.values(), async (creating) => (await creating).stop?.()));
-  created.clear();
   rmSync(folder, { recursive: true, force: true });
 }
 
