@@ -1,7 +1,6 @@
 import { newId } from '../../domain/ids';
 import { deprecationHeaders } from '../../lib/api/gateway-responses';
 import { environments } from '../../lib/environments';
-import { checkRequests } from '../runs/fuzz/check-requests';
 import {
   type Answer,
   deletion,
@@ -15,6 +14,7 @@ import { type LocalEnvironment, localEnvironment } from '../support/local-enviro
 import type { Organization } from '../support/organization';
 import { oneOfEachAccess } from '../support/rows';
 import { type Json, seconds } from '../support/tokens';
+import { checkRequests } from './generated-requests';
 
 let local: LocalEnvironment;
 beforeAll(async () => {
@@ -103,7 +103,6 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation }) => 
 it.each(oneOfEachAccess)(
   'generated requests to $name: no 5xx, 200 exactly for valid deletions, every response as documented',
   async (environment) => {
-    // Thousands more: `npm run fuzz`.
     const statuses = await checkRequests(local, environment, 100);
     expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '401', '403', '404']));
   },

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import type { TokenMaker, WireRequest } from '../../support/api';
-import type { Organization } from '../../support/organization';
+import type { Environment } from '../../lib/environment/schema';
+import { openTokenMaker, sendPatiently, type TokenMaker, type WireRequest } from '../support/api';
+import type { LocalEnvironment } from '../support/local-environment';
+import type { Organization } from '../support/organization';
 
 /** A token with these claims and header, whose text `edit` then changes. */
 interface Credential {
@@ -88,7 +90,7 @@ const credential = (...claims: readonly string[]) =>
   );
 
 /** A valid deletion, changed in some places or in none. */
-export const generatedRequest = fc.record({
+const generatedRequest = fc.record({
   mistakes: fc.record({
     ...{ path, method, body },
     token: credential('kind', 'nbf'),
@@ -99,16 +101,16 @@ export const generatedRequest = fc.record({
   emptyBody: fc.constantFrom(undefined, '', '{}'),
 });
 
-export type GeneratedRequest = typeof generatedRequest extends fc.Arbitrary<infer Request> ? Request : never;
+type GeneratedRequest = typeof generatedRequest extends fc.Arbitrary<infer Request> ? Request : never;
 
 /** The mistakes; empty for a valid deletion. */
-export const describeRequest = ({ mistakes }: GeneratedRequest): string =>
+const describeRequest = ({ mistakes }: GeneratedRequest): string =>
   Object.values(mistakes)
     .flatMap((mistake) => mistake?.wrong ?? [])
     .join('; ');
 
 /** The request as sent on the wire, for a group of the organization. */
-export async function toWire(
+async function toWire(
   { mistakes, slash, emptyBody }: GeneratedRequest,
   organization: Organization,
   tokens: TokenMaker,
@@ -131,4 +133,51 @@ export async function toWire(
       ...(await sign('x-svc-useraction', '', 'userAction', action)),
     ],
   };
+}
+
+/** Requests sent at once, each for another organization. */
+const width = 20;
+
+/**
+ * Sends this many generated requests to a local environment: no response is a 5xx, only valid deletions get 200, every
+ * response is documented, and a successful request is refused as a replay when resent.
+ *
+ * @returns the number of responses by status
+ * @throws Error with what is wrong in the request that failed, and the seed
+ */
+export async function checkRequests(
+  local: LocalEnvironment,
+  { name, tokenIssuer }: Pick<Environment, 'name' | 'tokenIssuer'>,
+  count: number,
+): Promise<Readonly<Record<number, number>>> {
+  const baseUrl = local.outputs(name).ApiBaseUrl ?? '';
+  const tokens = await openTokenMaker(local, name, tokenIssuer);
+  const statuses: Record<number, number> = {};
+  const organizations: (Organization | undefined)[] = [];
+
+  async function check(request: GeneratedRequest, index: number): Promise<void> {
+    const organization = organizations[index] ?? (await local.walletJson<Organization>(name, 'seed'));
+    organizations[index] = organization;
+    const wire = await toWire(request, organization, tokens);
+    const { status, body } = await sendPatiently(baseUrl, wire);
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    const mistakes = describeRequest(request);
+    if (status >= 500 || (status === 200) !== (mistakes === ''))
+      throw new Error(`${status} ${body.code ?? ''} for: ${mistakes || 'a valid deletion'}`);
+    if (status !== 200) return;
+    organizations[index] = undefined;
+    const again = await sendPatiently(baseUrl, wire);
+    if (again.body.code !== 'user_action_replayed')
+      throw new Error(`${again.status} ${again.body.code ?? ''} for a user action that was used before`);
+  }
+
+  const batch = fc.array(generatedRequest, { minLength: width, maxLength: width });
+  const property = fc.asyncProperty(batch, async (generated) => {
+    const results = await Promise.allSettled(generated.map(check));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  });
+  const numRuns = Math.ceil(count / width);
+  await fc.assert(property, { numRuns, endOnFailure: true, includeErrorInReport: true });
+  return statuses;
 }
