@@ -12,6 +12,5 @@ const { stacks, directory } = createApp({
   ),
   // The variable of the CDK command line's `--no-validation`.
   validateTemplates: process.env.CDK_VALIDATION !== 'false',
-  warn,
 }).synth();
 process.stderr.write(`Wrote ${stacks.map(({ stackName }) => stackName).join(', ')} to ${directory}\n`);

@@ -5,7 +5,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { recordAcknowledgements } from './checks/residency/acknowledgements';
 import { boundariesOf, boundaryBeside, ResidencyPlugin } from './checks/residency/plugin';
 import type { Environment } from './environment/schema';
-import { developerEnvironment, environments as table } from './environments';
+import { environments as table } from './environments';
 import { identifyingTags } from './stacks/environment-stack';
 import { RegionStack } from './stacks/region-stack';
 import { StandbyStack } from './stacks/standby-stack';
@@ -21,14 +21,13 @@ export interface EnvironmentStacks {
 export interface EnvironmentsOptions {
   /** AWS accounts by the environment's name. @default - decided by the deployer's credentials */
   readonly accounts?: Readonly<Record<string, string | undefined>>;
-  /** @default - the table in environments.ts; with `-c wallet:developer=NAME`, only that copy of its first row */
+  /** @default - the table in environments.ts */
   readonly environments?: readonly Environment[];
   /**
    * Whether synthesis warns of deprecated environments and checks the templates, by CloudFormation's rules and the rule pack: two
    * thirds of its time. Like `--no-validation` of the CDK command line. @default true
    */
   readonly validateTemplates?: boolean;
-  readonly warn?: Warn;
   /**
    * Adds to an environment's stacks, and returns stacks of one's own that belong to it: all rules apply to them, in its regions,
    * without gateway and Elastic IP. docs/deploying.md#build-on-it @default - nothing
@@ -65,10 +64,7 @@ export const newApp = (outdir: string | undefined, props: AppProps = {}): App =>
 
 /** Adds the stacks of the environments, with their checks, to an app or to a stage of one. */
 export function addEnvironments(scope: Stage, options: EnvironmentsOptions = {}): void {
-  const { accounts = {}, validateTemplates = true, extend = () => [], warn } = options;
-  const developer = readSetting(scope, 'developer', warn);
-  const { environments = developer === undefined ? table : [developerEnvironment(String(developer))] } =
-    options;
+  const { accounts = {}, environments = table, validateTemplates = true, extend = () => [] } = options;
   const ownStacks = environments.flatMap((environment) => {
     const account = accounts[environment.name];
     const serving = new RegionStack(scope, { environment, account });
@@ -92,7 +88,7 @@ export function addEnvironments(scope: Stage, options: EnvironmentsOptions = {})
 }
 
 /**
- * A setting of the project, as in `cdk -c wallet:developer=ada`. Without the prefix it may be another project's: the CDK command line
+ * A setting of the project, as in `cdk -c wallet:environment=uae`. Without the prefix it may be another project's: the CDK command line
  * merges a person's own ~/.cdk.json into every project (https://github.com/aws/aws-cdk/pull/12394).
  *
  * @param warn is told of one without the prefix. @default - nobody is

@@ -1,6 +1,5 @@
-import { InvalidInput } from './environment/messages';
 import { validateEnvironments } from './environment/rules';
-import { type Environment, stacksOf, type TableStack, without } from './environment/schema';
+import { type Environment, stacksOf, type TableStack } from './environment/schema';
 
 export {
   accessTokenLifetime,
@@ -106,53 +105,8 @@ export const environments: readonly Environment[] = validateEnvironments([
   },
 ]);
 
-/** A copy of the first row at minimum capacity, for trials: `cdk deploy -c wallet:developer=NAME`. @throws InvalidInput */
-export function developerEnvironment(name: string): Environment {
-  if (!/^[a-z][a-z0-9]{0,15}$/.test(name)) {
-    throw new InvalidInput(
-      `developer is ${JSON.stringify(name)}. Use 1 to 16 lowercase letters and digits, a letter first.`,
-    );
-  }
-  const [row] = environments as [Environment];
-  const { standby, domainNames, objective, alarmEmail, airGappedBackups, ...regional } = row;
-  const rest = without(regional, 'adoptedElasticIp', 'webhookOrigin');
-  const [copy] = validateEnvironments([
-    {
-      ...without(rest, 'multiRegionKeys', 'keyReplicas', 'adoptedKeys', 'formerAddress'),
-      name: `dev-${name}`,
-      stackId: `WalletDev${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-      title: `Trial of ${name}`,
-      residencyRegions: [row.region],
-      // A subnet group needs two zones. The instance and the gateway are in the first.
-      zones: row.zones.slice(0, 2),
-      serviceLevelAgreement: false,
-      testFundsOnly: true,
-      disposable: true,
-      database: {
-        capacity: { minimum: 0, maximum: 1 },
-        pauseAfterMinutes: 5,
-        readers: 0,
-        backupRetentionDays: 1,
-        deletionProtection: false,
-      },
-      logRetentionDays: 1,
-      throttle: { requestsPerSecond: 10, burst: 20 },
-      tokenIssuer: `https://dev-${name}.wallet-infrastructure.example`,
-    },
-  ]);
-  return copy as Environment;
-}
-
-/** A row of the table, or a developer's copy. */
 export const environmentNamed = (name: string): Environment | undefined =>
-  environments.find((row) => row.name === name) ??
-  (/^dev-[a-z][a-z0-9]{0,15}$/.test(name) ? developerEnvironment(name.slice('dev-'.length)) : undefined);
+  environments.find((row) => row.name === name);
 
-/** A stack of the table, or of a developer's copy. */
-export function stackNamed(stackId: string): TableStack | undefined {
-  const [, letter = '', letters = ''] = /^WalletDev([A-Z])([a-z0-9]*)$/.exec(stackId) ?? [];
-  const copy = environmentNamed(`dev-${letter.toLowerCase()}${letters}`);
-  return [...environments, ...(copy ? [copy] : [])]
-    .flatMap(stacksOf)
-    .find((stack) => stack.stackId === stackId);
-}
+export const stackNamed = (stackId: string): TableStack | undefined =>
+  environments.flatMap(stacksOf).find((stack) => stack.stackId === stackId);

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { beginsWithDay } from '../../domain/time';
-import { environmentNamed, environments, stackNamed, stacksOf } from '../../lib/environments';
+import { environments, stacksOf } from '../../lib/environments';
 import { type EnvironmentOptions, localOutputs } from './wallet-command';
 
 export interface CommonOptions extends EnvironmentOptions {
@@ -20,34 +20,13 @@ export const withEnvironment = (command: Command) => withOutputs(command.addOpti
 
 export const environmentToWorkOn = () => environment('the environment').default(environments[0]?.name);
 
-/** `--environment`: one of the table, or a developer's copy, which --help does not list. */
 export const environment = (description: string): Option =>
-  nameOption(
-    '--environment <name>',
-    description,
-    environments.map(({ name }) => name),
-    environmentNamed,
-  );
+  new Option('--environment <name>', description).choices(environments.map(({ name }) => name));
 
-/** `--stack`: one of the table, or a developer's copy, which --help does not list. */
 export const stackOption = (description: string): Option =>
-  nameOption(
-    '--stack <name>',
-    description,
-    environments.flatMap(stacksOf).map(({ stackId }) => stackId),
-    stackNamed,
+  new Option('--stack <name>', description).choices(
+    environments.flatMap(stacksOf).map((each) => each.stackId),
   );
-
-function nameOption(
-  flags: string,
-  description: string,
-  listed: readonly string[],
-  find: (name: string) => object | undefined,
-): Option {
-  const option = new Option(flags, description).choices(listed);
-  const { parseArg } = option;
-  return option.argParser((name, previous) => (find(name) ? name : parseArg?.(name, previous as never)));
-}
 
 /** An option with a duration such as `90s`, read into seconds. */
 export function duration(

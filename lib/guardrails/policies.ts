@@ -103,7 +103,7 @@ export function serviceControlPolicy({ environment, account, breakGlass }: Guard
   // Backup selections, and those of restore drills ("API operations"):
   // https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsbackup.html
   const ofBackup = ['backup.amazonaws.com', 'restore-testing.backup.amazonaws.com'];
-  // CloudFormation deletes what a failed creation made, and developers' copies. Not `kms:TrailingDaysWithoutKeyUsage`: of an unused
+  // CloudFormation deletes what a failed creation made, and disposable stacks. Not `kms:TrailingDaysWithoutKeyUsage`: of an unused
   // key it is the days since its creation, so a rollback would be denied.
   // https://docs.aws.amazon.com/kms/latest/developerguide/monitoring-keys-determining-usage.html
   const deleters = [role('/cdk-*-cfn-exec-role-*'), ...(breakGlass ? [breakGlass] : [])];

@@ -3,10 +3,10 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
 import { reviewed } from '../../lib/checks/residency/reviewed';
-import { developerEnvironment, environments } from '../../lib/environments';
+import { environments } from '../../lib/environments';
 import { readSetting } from '../../lib/environments-app';
-import { withEveryOption } from '../support/rows';
-import { type Resource, withApp } from '../support/stacks';
+import { disposable, withEveryOption } from '../support/rows';
+import { type Resource, stackOf, withApp } from '../support/stacks';
 
 /** Findings of the pack, acknowledged or not, each as `path rule`. */
 const findingsIn = (app: App): string[] => {
@@ -66,32 +66,21 @@ it('each stack goes to the account that the deployer sets for its environment', 
   expect(targets).toEqual(expected);
 });
 
-it("with -c wallet:developer=NAME, the app has only a developer's copy, which retains nothing, and makes nothing for the whole account", () => {
-  const { CDK_CONTEXT_JSON: context = '{}' } = process.env;
-  process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...JSON.parse(context), 'wallet:developer': 'ada' });
-  const copies = withApp((app) => app.synth().stacks.map(({ id, template }) => ({ id, template })), {
-    validateTemplates: false,
-  });
-  process.env.CDK_CONTEXT_JSON = context;
-  // For test funds only, and yet not deprecated.
-  const Outputs = expect.objectContaining({ Deprecated: expect.objectContaining({ Value: 'false' }) });
-  const { stackId } = developerEnvironment('ada');
-  expect(copies).toEqual([{ id: stackId, template: expect.objectContaining({ Outputs }) }]);
-  const resources = Object.entries<Resource>(copies[0]?.template.Resources);
-  expect(resources.filter(([, { DeletionPolicy = 'Delete' }]) => DeletionPolicy !== 'Delete')).toEqual([]);
+it('a disposable stack retains nothing, and makes nothing for the whole account', () => {
+  const { resources } = stackOf(disposable);
+  expect(resources.filter(({ DeletionPolicy = 'Delete' }) => DeletionPolicy !== 'Delete')).toEqual([]);
   expect(JSON.stringify(resources)).not.toMatch(/AWS::ApiGateway::Account|AccessLogSetting|AWS::Backup/);
-  for (const [id, { Type, Properties }] of resources)
-    if (Type === 'AWS::KMS::Key') expect([id, Properties.PendingWindowInDays]).toEqual([id, 7]);
+  for (const { logicalId, Type, Properties } of resources)
+    if (Type === 'AWS::KMS::Key') expect([logicalId, Properties.PendingWindowInDays]).toEqual([logicalId, 7]);
 });
 
 it('a setting without the prefix of the project has no effect, and is told', () => {
   const warn = jest.fn();
-  const app = new App({ context: { developer: 'bob', 'wallet:region': 'eu-west-1', region: 'us-east-1' } });
-  expect(['developer', 'region', 'email'].map((name) => readSetting(app, name, warn))).toEqual([
+  const app = new App({ context: { email: 'bob', 'wallet:region': 'eu-west-1', region: 'us-east-1' } });
+  expect(['email', 'region', 'repository'].map((name) => readSetting(app, name, warn))).toEqual([
     ...[undefined, 'eu-west-1', undefined],
   ]);
-  const told =
-    'The context "developer" is not this project\'s. If you mean its setting, write -c wallet:developer=…';
+  const told = 'The context "email" is not this project\'s. If you mean its setting, write -c wallet:email=…';
   expect(warn.mock.calls).toEqual([[told]]);
 });
 

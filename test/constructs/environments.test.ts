@@ -1,7 +1,6 @@
 import { InvalidEnvironment } from '../../lib/environment/messages';
 import { validateEnvironments } from '../../lib/environment/rules';
 import type { Environment } from '../../lib/environment/schema';
-import { developerEnvironment, environmentNamed, environments } from '../../lib/environments';
 import { keysIn, restored, withEveryOption, withOtherOptions, withStandby } from '../support/rows';
 
 const { region, standby, ...rest } = withStandby;
@@ -234,12 +233,4 @@ it('two rows have no name, stack, range, issuer, address or global database in c
       'other.webhookOrigin.adoptedReserve.allocationId: eu.adoptedElasticIp.allocationId',
     ].map((pair) => `${pair} has the same value: choose another.`),
   );
-});
-
-it("a developer's copy shares nothing with the other rows, and the command line knows its name", () => {
-  const row = developerEnvironment('ada');
-  expect(() => validateEnvironments([...environments.slice(1), row])).not.toThrow();
-  expect(environmentNamed('dev-ada')).toEqual(row);
-  expect(environmentNamed('dev-Ada')).toBeUndefined();
-  expect(() => developerEnvironment('Ada')).toThrow(/^developer is "Ada"\. Use 1 to 16/);
 });

@@ -1,6 +1,6 @@
 import { parseEvent } from '../../domain/event';
 import { readAccountSettings } from '../../lib/account/settings';
-import { developerEnvironment, environments, stacksOf } from '../../lib/environments';
+import { environments, stacksOf } from '../../lib/environments';
 import { workflows } from '../ci/workspace';
 import { useAccount } from '../cli/account';
 import { writeAssembly } from '../cli/assembly';
@@ -25,7 +25,7 @@ function lookUp(command: string) {
 
 const account = useAccount();
 const folder = temporaryFolder();
-const stacks = [...environments, developerEnvironment('ada')].flatMap(stacksOf);
+const stacks = environments.flatMap(stacksOf);
 const output = (url: string) => ({
   ...{ ApiBaseUrl: url, OperationsFunctionName: 'operations', WebhookEventsQueueUrl: 'events' },
   ...{ WebhookOriginAddress: '203.0.113.7', WebhookOriginReserveAddress: '203.0.113.8' },

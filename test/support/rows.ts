@@ -102,6 +102,9 @@ export const withEveryOption = (row: Environment) =>
     }),
   }) satisfies Environment;
 
+/** As in docs/deploying.md, "Try it on AWS". */
+export const disposable: Environment = { ...withoutSla, disposable: true };
+
 /** A row with a second, published address for an emergency. */
 export const withReserve = rowWith(({ webhookOrigin }) => webhookOrigin?.reserve, withEveryOption);
 

@@ -172,10 +172,10 @@ it.each<[string, Replies, exitCode: number, said: string, last: string]>([
   expect(changing.slice(-2)).toEqual([`cloudformation:${last}ChangeSet`, remove]);
 });
 
-it("plans a new stack from its template, without a change set, also a developer's copy", async () => {
-  writeAssembly(folder(), { Resources: { Key: {} } }, [{ ...stack, stackId: 'WalletDevAda' }]);
+it('plans a new stack from its template, without a change set', async () => {
+  writeAssembly(folder(), { Resources: { Key: {} } }, [stack]);
   account().answer(withoutStacks);
-  const { exitCode, stdout } = await wallet('plan', '--stack', 'WalletDevAda', '--assembly', folder());
+  const { exitCode, stdout } = await plan();
   expect({ exitCode, stdout }).toEqual({
     ...{ exitCode: 0, stdout: expect.stringContaining('The stack is new.\n\n1 added.') },
   });

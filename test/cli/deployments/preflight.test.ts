@@ -1,8 +1,8 @@
 import type { AssembledStack } from '../../../cli/deployments/assembly';
 import { checks } from '../../../cli/deployments/checks/all';
 import { runChecks } from '../../../cli/deployments/preflight';
-import { developerEnvironment, type Environment, restoreSuffix, stacksOf } from '../../../lib/environments';
-import { first, keysIn, withStandby } from '../../support/rows';
+import { type Environment, restoreSuffix, stacksOf } from '../../../lib/environments';
+import { disposable, first, keysIn, withStandby } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 import {
   callsNotGranted,
@@ -140,7 +140,7 @@ const [midnight, next] = ['2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z'];
 it.each<[string, Environment, Replies]>([
   ['a first deployment', plain, {}],
   ['an update', plain, running('17.9')],
-  ['a disposable copy with placeholders and no alarms', developerEnvironment('ada'), {}],
+  ['a disposable row with placeholders and no alarms', disposable, {}],
   ['an adopted address on its own gateway, and a free one', adopting, { ...ownGateway, ...addresses() }],
   ['a restore to a time', toTime, clusterOf('17.9', midnight, next)],
   ['a snapshot that is restored', fromSnapshot, running('17.9', restoreSuffix(fromSnapshot.database))],
