@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { endingSignals } from '../../cli/shell/interruption';
-import { columns } from '../../cli/shell/terminal';
 import { printable } from '../../domain/printable';
 import { Cleanup } from '../../local/shared/cleanup';
 
@@ -38,7 +37,7 @@ export interface Outcome {
 /** Runs a command of package.json: exits with 0, 1 (a check or the run failed), 2 (usage error) or 130 (interrupted). */
 export async function longRun<Options>(
   command: Command,
-  run: (options: Options, harness: Harness, args: readonly unknown[]) => Promise<Outcome>,
+  run: (options: Options, harness: Harness) => Promise<Outcome>,
 ): Promise<void> {
   command.exitOverride(({ exitCode }) => process.exit(exitCode && 2)).parse();
   const interruption = new AbortController();
@@ -47,7 +46,7 @@ export async function longRun<Options>(
   const progress = (line: string) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`);
   const cleanup = new Cleanup();
   try {
-    const running = run(command.opts() as Options, { signal, cleanup, progress }, command.processedArgs);
+    const running = run(command.opts() as Options, { signal, cleanup, progress });
     const { report, failed } = await running.finally(() => cleanup.run());
     console.log(report);
     process.exitCode = failed ? 1 : 0;
@@ -59,10 +58,4 @@ export async function longRun<Options>(
   if (!signal.aborted) return;
   process.exitCode = 130;
   console.error('Interrupted.');
-}
-
-/** Rows as text; the keys of the first are the headings. */
-export function formatTable(rows: readonly Readonly<Record<string, string | number>>[]): string {
-  const cells = rows.map((row) => Object.values(row).map(String));
-  return rows.length === 0 ? '' : columns([Object.keys(rows[0] ?? {}), ...cells]).join('\n');
 }
