@@ -24,7 +24,7 @@ const stdout = {
   hasColors: () => process.stdout.isTTY && process.stdout.hasColors(),
   columns: Number(process.env.COLUMNS) || process.stdout.columns,
 };
-const terminal = createTerminal(stdout, process.stderr, process.stdin);
+const terminal = createTerminal(stdout, process.stderr);
 void runCommandLine(process.argv.slice(2), terminal, process.env).then((exitCode) => {
   process.exitCode = exitCode || Number(lostResults);
 });

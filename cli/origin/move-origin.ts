@@ -48,7 +48,7 @@ export function register(program: Command, terminal: Terminal): void {
     })
     .option('--reserve', 'use the reserve address instead of the main address')
     .option('--no-reserve', 'use the main address (default)')
-    .option('--yes', 'do not ask for confirmation')
+    .option('--yes', 'do it: without this, only the steps are printed')
     .option('--dry-run', 'print the steps without doing them');
 }
 
@@ -80,16 +80,11 @@ async function moveOrigin(
     return terminal.result(json ? JSON.stringify({ ...plan, ...from, steps }) : description);
   }
   terminal.note(description);
-  if (updates.length > 0 && !yes) {
-    if (!terminal.ask)
-      throw new UsageError('Confirmation needs a terminal.', 'Add --yes to proceed without it.');
-    const answer = await terminal.ask('Proceed? [y/N] ');
-    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('Nothing was changed.');
-  }
+  if (updates.length > 0 && !yes) throw new UsageError('Nothing was changed.', 'Add --yes to move it.');
 
   const { signal, forget } = awaitInterruption();
   const progress: Progress = { note: terminal.note, signal, stack: before };
-  const again = `move-origin --zone ${zone}${reserve ? ' --reserve' : ''}${yes ? ' --yes' : ''}`;
+  const again = `move-origin --zone ${zone}${reserve ? ' --reserve' : ''} --yes`;
   const moved = await Promise.race([move(clients, destination, progress), interrupted(signal)])
     .catch((error) => {
       if (signal.aborted)

@@ -35,7 +35,7 @@ webhooks are sent.`,
         const zone = zones.find((each) => each !== status.zone);
         throw new CommandFailed(
           'No webhooks are sent.',
-          `Attach the origin to zone ${zone}, or another of ${zones.join(', ')}: ${target.walletCommand(`move-origin --zone ${zone}${status.reserve?.inUse ? ' --reserve' : ''}`)}`,
+          `Attach the origin to zone ${zone}, or another of ${zones.join(', ')}: ${target.walletCommand(`move-origin --zone ${zone}${status.reserve?.inUse ? ' --reserve' : ''} --yes`)}`,
         );
       }
     },

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createInterface } from 'node:readline/promises';
 import { inspect } from 'node:util';
 import { printable, printableLine } from '../../domain/printable';
 
@@ -7,8 +6,6 @@ import { printable, printableLine } from '../../domain/printable';
 export interface Terminal {
   result(text: string): void;
   note(text: string): void;
-  /** Returns the line typed after the question. Absent if stdin is not a terminal. */
-  ask?(question: string): Promise<string>;
   /** Characters in a line of the results. @default - any number: they go to a file or a pipe */
   readonly width?: number | undefined;
   /** Bold, if the results go to a terminal with colours. */
@@ -26,12 +23,7 @@ interface Output {
   readonly columns?: number | undefined;
 }
 
-/** @param stdin answers questions if it is a terminal. @default - no questions */
-export function createTerminal(
-  stdout: Output,
-  stderr: Output,
-  stdin?: NodeJS.ReadableStream & { readonly isTTY?: boolean },
-): Terminal {
+export function createTerminal(stdout: Output, stderr: Output): Terminal {
   // Placeholder for the escape character of our styles: `printable` removes all others.
   const esc = randomUUID();
   const write = (output: Output, text: string) => void output.write(printable(text).replaceAll(esc, '\x1b'));
@@ -43,14 +35,6 @@ export function createTerminal(
   return {
     result: (text) => write(stdout, `${text}\n`),
     note: (text) => write(stderr, `${text}\n`),
-    ...(stdin?.isTTY && {
-      async ask(question: string) {
-        write(stderr, question);
-        // The input may end without a line.
-        for await (const line of createInterface({ input: stdin })) return line;
-        return '';
-      },
-    }),
     width: stdout.columns,
     bold: style(stdout, 'bold'),
     bad: style(stdout, 'red'),

@@ -48,14 +48,6 @@ export function databaseAlarms(
       unit: 'connections',
     },
     {
-      name: 'database-storage',
-      description:
-        'The database stores 500 GiB, far more than expected for its organizations and 31 days of attempts.',
-      metric: awsMetric('RDS', 'VolumeBytesUsed', ofCluster),
-      threshold: 500 * 1024 ** 3,
-      unit: 'bytes',
-    },
-    {
       name: 'purge-behind',
       description:
         'For three hours the hourly purge has left rows that expired six hours ago or more, or has not run.',

@@ -90,7 +90,6 @@ const promised: Readonly<Record<string, readonly string[]>> = {
   ],
   'database-capacity': [`${database('ACUUtilization')} >= 80, 3 of 3, breaching`],
   'database-connections': [`${database('DatabaseConnections')} >= ${throttle.burst}, 3 of 3`],
-  'database-storage': [`${database('VolumeBytesUsed')} >= 536870912000, 1 of 1`],
   'purge-behind': [
     `WalletApi/${stackId} OldestExpiredSeconds {} Maximum of 60 min >= 21600, 3 of 3, breaching`,
   ],

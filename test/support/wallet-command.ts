@@ -8,13 +8,11 @@ import { createTerminal } from '../../cli/shell/terminal';
 export async function runWallet(
   args: readonly string[],
   {
-    stdin,
     variables,
     columns,
   }: {
     /** The terminal's width. @default - no terminal */
     readonly columns?: number;
-    readonly stdin?: Parameters<typeof createTerminal>[2];
     readonly variables?: Parameters<typeof runCommandLine>[2];
   } = {},
 ) {
@@ -25,7 +23,7 @@ export async function runWallet(
       written[name] += text;
     },
   });
-  const terminal = createTerminal(output('stdout'), output('stderr'), stdin);
+  const terminal = createTerminal(output('stdout'), output('stderr'));
   const exitCode = await runCommandLine(args, terminal, variables);
   return { exitCode, ...written };
 }

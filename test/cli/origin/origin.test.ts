@@ -1,8 +1,7 @@
-import { PassThrough } from 'node:stream';
 import { startWallet } from '../../support/local-command';
 import { first } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { runWallet, writeOutputs } from '../../support/wallet-command';
+import { writeOutputs } from '../../support/wallet-command';
 import { callsNotGranted, type Replies, type Reply, refusal, useAccount } from '../account';
 import { useInstantWaits } from '../instant-waits';
 import { wallet } from '../region';
@@ -89,21 +88,10 @@ describe('move-origin', () => {
     expect(updates()).toEqual([]);
   });
 
-  it('asks a person, once', async () => {
-    for (const answer of ['n', 'y']) {
-      expect(updates()).toEqual([]);
-      const stdin = Object.assign(new PassThrough(), { isTTY: true });
-      stdin.write(`${answer}\n`);
-      const args = ['move-origin', '--outputs', outputsFile(), '--zone', '2'];
-      expect(await runWallet(args, { stdin })).toMatchObject({ exitCode: answer === 'y' ? 0 : 1 });
-    }
-    expect(updates()).toEqual(['none', '2']);
-  });
-
   const useReserve = [...moveTo2, '--reserve'];
   const other = '203.0.113.9';
   it.each<[string, readonly string[], said: string, outputs?: object, origin?: Partial<OriginAccount>]>([
-    ['without a person or --yes', ['--zone', '2'], 'Add --yes'],
+    ['without --yes', ['--zone', '2'], 'Nothing was changed.\nAdd --yes to move it.'],
     ['to an unknown zone', ['--zone', '4', '--yes'], 'Give a zone from 1 to 3.'],
     ['without a reserve', useReserve, 'webhookOrigin: { reserve: true }', {}, new OriginAccount()],
     ['with another address', moveTo2, `file has ${other}`, { WebhookOriginAddress: other }],
@@ -240,7 +228,7 @@ describe('origin-status', () => {
     const { exitCode, stdout, stderr } = await status();
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^Attach the origin to zone 1, .*wallet move-origin --zone 1 --environment \w+ --outputs \S+$/m,
+      /^Attach the origin to zone 1, .*wallet move-origin --zone 1 --yes --environment \w+ --outputs \S+$/m,
     );
     expect(stdout).toMatch(/^consumer {5}deliver of RetryQueue, Disabled$/m);
     expect(stdout).toMatch(/^WebhookDeliveryQueue +2 +0 +125 min$/m);
