@@ -12,7 +12,10 @@ const sent = new Map<string, string>();
 process.on('message', async () => {
   try {
     if (String(names) !== String(handlerNames())) await openContexts();
-    const results = await Promise.all(contexts.map((each) => each.rebuild()));
+    const rebuilt = contexts.map((each) => each.rebuild());
+    // A context that still builds would answer the next request with what it read before the next edit.
+    await Promise.allSettled(rebuilt);
+    const results = await Promise.all(rebuilt);
     const bundles = results
       .flatMap(({ outputFiles = [] }) => outputFiles)
       .map(({ path, text }) => [path.split('/').slice(-3, -1).join('/'), text] as const)
