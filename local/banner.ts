@@ -1,13 +1,11 @@
 import type { Seeded } from '../domain/operations';
 import { shellWord } from '../domain/shell';
 import { type Ports, receiverUrl } from './shared/ports';
+import type { Local } from './start';
 import type { StateFolder } from './state/paths';
 
 interface BannerOptions extends Pick<StateFolder, 'logsDirectory' | 'outputsFile'> {
-  readonly running: readonly {
-    readonly stack: { readonly environment: string; readonly region: string };
-    readonly outputs: Readonly<Record<string, string>>;
-  }[];
+  readonly running: ReturnType<Local['environments']>;
   readonly ports: Ports;
   /** Belongs to the first environment. @default - none: it could not be created */
   readonly sample: Pick<Seeded, 'organizationId' | 'userGroupId' | 'callerId'> | undefined;

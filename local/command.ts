@@ -136,14 +136,11 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
     const { startLocal } = require('./start') as typeof start;
     await allSettledOrThrow(prepared);
     const local = await startLocal({
-      ...{ assembly, state, ports, signal, log },
-      onFailure: fail,
+      ...{ assembly, state, ports, ending, log },
       ...(environments && { environments }),
     });
     cleanup.add(() => local.stop());
-    const sample = await createSampleData(local).catch(
-      (error: Error) => void (signal.aborted || note(error.message)),
-    );
+    const sample = await createSampleData(local);
     signal.throwIfAborted();
     step('ready');
     print(banner({ running: local.environments(), sample, outputsFile, logsDirectory, projectRoot, ports }));
@@ -180,14 +177,9 @@ async function removeData(
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Creates an organization with a user group to delete, like `./wallet seed`. */
-async function createSampleData({ environments, invoke }: start.Local): Promise<Seeded> {
+/** Creates an organization with a user group to delete, like `./wallet seed`. @returns undefined if the function fails, which it logs */
+async function createSampleData({ environments, invoke }: start.Local): Promise<Seeded | undefined> {
   const functionName = String(environments()[0]?.outputs.OperationsFunctionName);
   const invoked = await invoke(functionName, { operation: 'seed', input: { userGroupName: 'SampleData' } });
-  const { result, error } = (invoked.ok ? invoked.payload : { error: { message: invoked.errorMessage } }) as {
-    readonly result?: Seeded;
-    readonly error?: { readonly message: string };
-  };
-  if (result) return result;
-  throw new Error(`Cannot create the sample user group: ${error?.message}`);
+  return invoked.ok ? (invoked.payload as { readonly result?: Seeded }).result : undefined;
 }

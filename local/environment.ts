@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stack } from './assembly/manifest';
 import { readApi } from './aws/api-gateway/api';
 import { openApis } from './aws/api-gateway/gateway';
-import type { StackContext } from './aws/cloudformation/context';
 import { deployStack } from './aws/cloudformation/deployment';
 import { createResource } from './aws/cloudformation/resource-types';
 import type { Permissions } from './aws/iam/permissions';
@@ -94,11 +93,8 @@ export async function startEnvironment(
   { log, signal }: Shared,
 ) {
   const { stack, folder, logs, cleanup } = opened;
-  const { permissions, services, certificate } = parts;
-  const context: StackContext = {
-    ...{ ...opened, ...parts },
-    ownVariables: { DATABASE_CERTIFICATE_AUTHORITIES: certificate.certFile },
-  };
+  const { permissions, services } = parts;
+  const context = { ...opened, ...parts };
   adoptKeys(stack.template, context);
   const { resources, outputs } = await deployStack(
     stack,
@@ -134,5 +130,5 @@ export async function startEnvironment(
     await Promise.all([...closed, Promise.race([stopped, sleep(1_000, undefined, { ref: false })])]);
   });
   log.step(`Started ${stack.environment}: ${outputs.ApiBaseUrl}`);
-  return { stack, outputs, postgres: await opened.postgres };
+  return { stack, outputs };
 }

@@ -15,10 +15,8 @@ export interface LocalOptions extends Pick<Shared, 'state' | 'log'> {
   readonly ports: Ports;
   /** Names. @default - every environment with an API */
   readonly environments?: readonly string[];
-  /** Stops everything, also while it starts. @default - only `stop` does */
-  readonly signal?: AbortSignal;
-  /** Called if an environment cannot start or go on. @default - ignored */
-  readonly onFailure?: Shared['onFailure'];
+  /** Aborting it stops everything, also while it starts. Aborted if an environment cannot start or go on. */
+  readonly ending?: AbortController;
   /** Runs the functions. @default - in processes */
   readonly runtime?: Runtime;
   /** Decides each access. @default - by the templates' policies */
@@ -32,25 +30,17 @@ export type RunningEnvironment = Awaited<ReturnType<typeof startEnvironment>>;
 /**
  * Runs environments on this machine from the templates of their stacks.
  *
- * @throws StartError or a component's error, after stopping everything; the signal's reason if it is aborted
+ * @throws the first failure, or why it was aborted, after stopping everything
  */
 export async function startLocal(options: LocalOptions): Promise<Local> {
-  const { log, signal: interruption = new AbortController().signal } = options;
+  const { log, ending = new AbortController() } = options;
+  const { signal } = ending;
+  const onFailure = (error: Error) => ending.abort(error);
   const cleanup = new Cleanup();
-  // The first failure ends what the other environments wait for.
-  const failure = new AbortController();
-  let onFailure = (error: Error) => {
-    failure.abort(error);
-    options.onFailure?.(error);
-  };
-  const signal = AbortSignal.any([interruption, failure.signal]);
-  const stop = () => void cleanup.run().catch(() => undefined);
-  signal.addEventListener('abort', stop);
+  signal.addEventListener('abort', () => void cleanup.run().catch(() => undefined));
   try {
-    const shared = { ...options, signal, onFailure: (error: Error) => onFailure(error) };
-    const local = await start(options, shared, cleanup);
+    const local = await start(options, { ...options, signal, onFailure }, cleanup);
     signal.throwIfAborted();
-    onFailure = options.onFailure ?? (() => undefined);
     return local;
   } catch (error) {
     onFailure(error as Error);

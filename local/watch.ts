@@ -4,8 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, watch, w
 import { join } from 'node:path';
 import { digestFile, provideAssembly } from './assembly/cache';
 import { readAssembly, type Stack, servingStacks } from './assembly/manifest';
-import type { FunctionCode } from './aws/lambda/function';
-import type { StackFunction } from './aws/lambda/resources';
+import type { FunctionCode, StackFunction } from './aws/lambda/function';
 import type { Services } from './aws/services';
 import type { Shared } from './environment';
 
@@ -70,7 +69,7 @@ export function watchSources({ local, assembly, root, log, signal }: WatchOption
     const bundles = await build();
     // Until it is synthesized, the assembly is not that of the sources.
     rmSync(digestFile(assembly), { force: true });
-    await replaceCode('Serving the edit', ({ bundle = '', code }) => {
+    await replaceCode('Serving the edit', ({ bundle, code }) => {
       const text = bundles.get(bundle);
       if (text === undefined) return undefined;
       mkdirSync(edits, { recursive: true });
@@ -97,7 +96,7 @@ export function watchSources({ local, assembly, root, log, signal }: WatchOption
     async function replace(each: StackFunction): Promise<void> {
       const code = codeOf(each);
       if (!code) return;
-      const [, name = each.name] = each.bundle?.split('/') ?? [];
+      const [, name = each.name] = each.bundle.split('/');
       const failure = await each.use(code);
       if (!failure) return void served.add(name);
       const { errorType, errorMessage, trace = [] } = failure;
@@ -131,7 +130,7 @@ export function watchSources({ local, assembly, root, log, signal }: WatchOption
         ({ Resources }) => Resources[name.replace(`${stackName}-`, '')]?.Properties,
       );
       if (!next) return undefined;
-      const bundleDirectory = assets.get(next.Code.S3Key) ?? '';
+      const bundleDirectory = assets.get(next.Code.S3Key)?.path ?? '';
       // The digests of the page's parts.
       const changed = Object.entries<string>(next.Environment?.Variables ?? {}).filter(
         ([key, value]) => typeof value === 'string' && value !== former?.Environment?.Variables[key],

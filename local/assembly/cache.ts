@@ -41,9 +41,7 @@ export async function provideAssembly(options: AssemblyCacheOptions): Promise<vo
   const { directory, signal, onStep = () => undefined, root = projectRoot } = options;
   const digest = digestOfSources(root);
   const stored = digestFile(directory);
-  if (existsSync(stored) && readFileSync(stored, 'utf8') === digest) {
-    return onStep('The synthesized stacks are up to date');
-  }
+  if (existsSync(stored) && readFileSync(stored, 'utf8') === digest) return;
   onStep('Synthesizing the stacks');
   const unfinished = `${directory}.new`;
   try {
@@ -55,7 +53,6 @@ export async function provideAssembly(options: AssemblyCacheOptions): Promise<vo
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
-  onStep('Synthesized the stacks');
 }
 
 /** A digest of names and contents. */

@@ -38,10 +38,8 @@ export interface Stack {
   readonly environment: string;
   readonly region: string;
   readonly template: Template;
-  /** Maps an asset's S3 key in the template to its folder or file. */
-  readonly assets: ReadonlyMap<string, string>;
-  /** Maps an asset's S3 key to its name, of a bundle such as `direct/fan-out-event`. */
-  readonly assetNames: ReadonlyMap<string, string>;
+  /** Keyed by S3 key: the folder or file of an asset, and its name, of a bundle such as `direct/fan-out-event`. */
+  readonly assets: ReadonlyMap<string, { readonly path: string; readonly name: string }>;
 }
 
 /**
@@ -64,19 +62,16 @@ export function readAssembly(directory: string): Stack[] {
       .filter((each) => artifacts[each]?.type === 'cdk:asset-manifest')
       .map((each) => artifacts[each]?.properties as AssetManifestProperties);
     const files = manifests.flatMap(({ file }) => Object.values(read<AssetManifest>(file).files ?? {}));
-    const assets = files.flatMap(({ source, displayName = '', destinations }) =>
-      Object.values(destinations).map(({ objectKey }) => ({
-        ...{ objectKey, displayName },
-        path: join(directory, source.path ?? ''),
-      })),
-    );
+    const assets = files.flatMap(({ source, displayName: name = '', destinations }) => {
+      const path = join(directory, source.path ?? '');
+      return Object.values(destinations).map(({ objectKey }) => [objectKey, { path, name }] as const);
+    });
     const template = read<Template>(templateFile);
     const name = stackName ?? id;
     return {
       ...{ name, region, template },
       environment: tags.environment ?? name,
-      assets: new Map(assets.map(({ objectKey, path }) => [objectKey, path])),
-      assetNames: new Map(assets.map(({ objectKey, displayName }) => [objectKey, displayName])),
+      assets: new Map(assets),
     };
   });
 }

@@ -15,7 +15,7 @@ export interface PostgresOptions {
   readonly directory: string;
   /** Called with each line that PostgreSQL logs. @default - ignored */
   readonly onLog?: (line: string) => void;
-  /** Called with the signal or exit code if it exits without `stop` or `restart`. */
+  /** Called with the signal or exit code if it exits without `stop`. */
   readonly onUnexpectedEnd?: (how: string) => void;
   /**
    * Whether commits survive a power failure, not only a crash of PostgreSQL; false is faster, for tests.
@@ -73,11 +73,9 @@ export async function startPostgres(options: PostgresOptions) {
   const socketDirectory = await mkdtemp('/tmp/wallet-pg-');
   const removeSockets = () => rm(socketDirectory, { recursive: true, force: true });
 
-  /** Set by an intended shutdown. */
   let isStopping = false;
-  let port = 0;
 
-  function spawnServer(): ChildProcess {
+  function spawnServer(port: number): ChildProcess {
     const settings = {
       listen_addresses: '127.0.0.1',
       port,
@@ -109,29 +107,28 @@ export async function startPostgres(options: PostgresOptions) {
     return child;
   }
 
-  async function start(choosePort: () => number | Promise<number>): Promise<ChildProcess> {
+  async function start() {
     for (let attempt = 1; ; attempt += 1) {
-      port = await choosePort();
-      const child = spawnServer();
+      const port = await freePort();
+      const child = spawnServer(port);
       const abort = () => void stopServer(child);
       signal?.addEventListener('abort', abort);
       const failure = await startFailure(child, options.onLog);
       signal?.removeEventListener('abort', abort);
       if (failure === undefined) {
         for (const handle of [child, child.stderr as Socket]) handle.unref();
-        isStopping = false;
         child.once('exit', (code, signal) => {
           if (!isStopping) options.onUnexpectedEnd?.(signal ?? `exit code ${code}`);
         });
-        return child;
+        return { child, port };
       }
       if (!transient.test(failure) || attempt === 50) throw didNotStart(data, failure);
       await sleep(100, undefined, signal && { signal });
     }
   }
 
-  let child = await chownTo(account, socketDirectory)
-    .then(() => start(freePort))
+  const { child, port } = await chownTo(account, socketDirectory)
+    .then(start)
     .catch(async (error) => {
       await removeSockets();
       throw error;
@@ -146,21 +143,13 @@ export async function startPostgres(options: PostgresOptions) {
     /** Accepts every role without a password, but only PostgreSQL's account and root can open the socket. */
     socketDirectory,
     directory,
-    /** The postmaster's process id; changes with each start. */
-    get pid() {
-      return child.pid as number;
-    },
+    /** The postmaster's process id. */
+    pid: child.pid as number,
     /** Fast shutdown: closes connections and rolls back their transactions. Idempotent. */
     async stop(): Promise<void> {
       isStopping = true;
       await stopServer(child);
       await removeSockets();
-    },
-    /** Restarts it on the same port and sockets, also after a crash. Not after `stop`. */
-    async restart(): Promise<void> {
-      isStopping = true;
-      await stopServer(child);
-      child = await start(() => port);
     },
   };
 }

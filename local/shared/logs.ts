@@ -1,6 +1,5 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { StartError } from './start-error';
 
 /** The log files of one environment. */
 export type Logs = ReturnType<typeof openLogs>;
@@ -8,27 +7,20 @@ export type Logs = ReturnType<typeof openLogs>;
 interface LogListeners {
   /** Called with the function's name and the error that it logged. */
   onError(functionName: string, message: string): void;
-  /** Called once if a file cannot be written. */
-  onFailure(error: StartError): void;
+  /** Called if a file cannot be written. */
+  onFailure(error: Error): void;
 }
 
 /** @param directory an existing folder: a deleted one is not created again */
 export function openLogs(directory: string, { onError, onFailure }: LogListeners) {
   const files = new Map<string, WriteStream>();
-  let hasFailed = false;
 
   /** Appends a line to `NAME.log`. */
   function write(name: string, line: string): void {
-    if (hasFailed) return;
-    const path = join(directory, `${name}.log`);
     let file = files.get(name);
     if (!file) {
-      file = createWriteStream(path, { flags: 'a', mode: 0o600 });
-      file.on('error', ({ message }) => {
-        if (hasFailed) return;
-        hasFailed = true;
-        onFailure(new StartError(`Cannot write the log ${path} (${message}). Mend this, and start again.`));
-      });
+      file = createWriteStream(join(directory, `${name}.log`), { flags: 'a', mode: 0o600 });
+      file.on('error', onFailure);
       files.set(name, file);
     }
     file.write(`${line}\n`);

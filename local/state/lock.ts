@@ -1,5 +1,4 @@
 import {
-  existsSync,
   mkdirSync,
   readdirSync,
   readlinkSync,
@@ -8,7 +7,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { isAlive } from '../shared/processes';
 import { StartError } from '../shared/start-error';
 import { type StateFolder, stateFolder } from './paths';
@@ -31,7 +30,7 @@ const markerText =
  */
 export function openState(directory: string): State {
   try {
-    createFolder(directory);
+    mkdirSync(directory, { recursive: true });
     const names = readdirSync(directory).sort();
     if (names.length > 0 && !names.includes(markerFile)) {
       throw new Error(
@@ -46,35 +45,30 @@ export function openState(directory: string): State {
   }
 }
 
-/** Not `mkdir` with `recursive`: it never returns below a folder without subfolders, such as `/proc`. */
-function createFolder(path: string): void {
-  if (existsSync(path)) return;
-  createFolder(dirname(path));
-  mkdirSync(path);
+/** The id of the running process that holds a lock. In a new container, this process may have the id of a killed one. */
+function holderOf(link: string): number | undefined {
+  const pid = pidIn(link);
+  return pid !== undefined && pid !== process.pid && isAlive(pid) ? pid : undefined;
 }
 
-/** A dangling symbolic link to the holder's process id, because creating one is atomic. */
-const lockFile = (directory: string) => join(directory, 'lock');
-const ownLocks = new Set<string>();
-
-/** The id of the running process that holds a state folder's lock. */
-export const lockHolder = (directory: string): number | undefined => holderIn(lockFile(directory), directory);
-
-function holderIn(link: string, directory: string): number | undefined {
+function pidIn(link: string): number | undefined {
   try {
-    const pid = Number(readlinkSync(link));
-    // In a new container, this process may have the id of a killed one.
-    return isAlive(pid) && (pid !== process.pid || ownLocks.has(directory)) ? pid : undefined;
+    return Number(readlinkSync(link));
   } catch {
     return undefined;
   }
 }
 
-/** Replaces the lock of a process that no longer runs. @returns a function that releases the lock */
+/**
+ * A dangling symbolic link to the holder's process id, because creating one is atomic. Replaces the lock of a process that
+ * no longer runs.
+ *
+ * @returns a function that releases the lock
+ */
 function lock(directory: string): () => void {
-  const file = lockFile(directory);
+  const file = join(directory, 'lock');
   while (!succeeds('EEXIST', () => symlinkSync(String(process.pid), file))) {
-    const pid = lockHolder(directory);
+    const pid = holderOf(file);
     if (pid !== undefined) {
       throw new StartError(
         `A local environment is already running in ${directory}: process ${pid}. Stop it (Ctrl-C, or kill ${pid}), ` +
@@ -84,13 +78,12 @@ function lock(directory: string): () => void {
     const aside = `${file}.${process.pid}`;
     if (!succeeds('ENOENT', () => renameSync(file, aside))) continue;
     // Another start may have replaced the lock meanwhile: put it back.
-    if (holderIn(aside, directory) === undefined) rmSync(aside);
+    if (holderOf(aside) === undefined) rmSync(aside);
     else renameSync(aside, file);
   }
-  ownLocks.add(directory);
   return () => {
-    const isOwn = lockHolder(directory) === process.pid;
-    if (ownLocks.delete(directory) && isOwn) rmSync(file, { force: true });
+    // The folder may have been deleted, and be in use by another start.
+    if (pidIn(file) === process.pid) rmSync(file);
   };
 }
 

@@ -33,7 +33,7 @@ const consumed = { npm_config_port_offset: 'true', npm_config_environment: 'true
 it.each([
   [['--port-offset='], {}, "argument '' is invalid. Expected a number up to 57425"],
   [['--nonsense'], {}, "error: unknown option '--nonsense'"],
-  [['--state', '/proc/nowhere/state'], {}, 'Choose another state folder with --state DIR.'],
+  [['--state', '/dev/null/state'], {}, 'Choose another state folder with --state DIR.'],
   [['--environment', 'mars'], {}, `argument 'mars' is invalid. Choose from ${first.name}, `],
   [
     [first.name, '3000'],
@@ -51,9 +51,9 @@ async function startIdle(...args: string[]) {
   // A state that has environments needs no new cluster.
   mkdirSync(join(folder(), 'state/environments'), { recursive: true });
   writeFileSync(join(folder(), 'state/.wallet-state'), '');
-  mockStart.mockImplementation(async ({ onFailure }: LocalOptions) => {
-    setImmediate(() => onFailure?.(new TypeError('a bug')));
-    const invoke = () => Promise.reject(new Error());
+  mockStart.mockImplementation(async ({ ending }: LocalOptions) => {
+    setImmediate(() => ending?.abort(new TypeError('a bug')));
+    const invoke = async () => ({ ok: false });
     return { environments: () => [], invoke, stop: () => Promise.reject(new Error('Cannot save.')) };
   });
   return start(['--state', join(folder(), 'state'), ...args]);

@@ -84,7 +84,7 @@ it('ends at once when it is aborted', async () => {
   // A killed process waits no longer.
   const failed = start({
     runtime: startProcess,
-    signal: interruption.signal,
+    ending: interruption,
     decide: ({ action }) =>
       action === 'secretsmanager:GetSecretValue' ? 'AccessDeniedException: no grant' : undefined,
   }).catch(String);

@@ -1,7 +1,7 @@
-import { placeholder, type ResourceTypes, type StackIdentity } from '../resource';
+import { placeholder, type ResourceTypes } from '../resource';
 
 /** `readApi` reads them once all exist. */
-export const apiGatewayResources: ResourceTypes<{ readonly stack: StackIdentity }> = {
+export const apiGatewayResources: ResourceTypes = {
   'AWS::ApiGateway::Authorizer': [
     'AuthorizerResultTtlInSeconds AuthorizerUri IdentitySource Name RestApiId Type',
     placeholder,

@@ -71,7 +71,7 @@ async function invokeFunction(
 }
 
 /**
- * Every field is optional; an unknown field makes the result malformed, and a body in base64 is refused.
+ * Every field is optional; an unknown field, such as `multiValueHeaders` here, makes the result malformed, and a body in base64 is refused.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-output-format
  *
  * @returns undefined if it is malformed
@@ -79,26 +79,20 @@ async function invokeFunction(
 function readResult(payload: unknown): Reply | undefined {
   if (typeof payload !== 'object' || payload === null) return undefined;
   const result = payload as Readonly<Record<string, unknown>>;
-  const { statusCode = 200, headers, multiValueHeaders, body, isBase64Encoded = false, ...others } = result;
+  const { statusCode = 200, headers, body, isBase64Encoded = false, ...others } = result;
   if (isBase64Encoded) {
     throw new Fault('DEFAULT_5XX', 502, 'isBase64Encoded is not supported on this machine');
   }
   const status = Number(statusCode);
   const isStatus = Number.isInteger(status) && status >= 200 && status <= 599;
   if (!isStatus || typeof (body ?? '') !== 'string' || Object.keys(others).length > 0) return undefined;
-  const all = new Headers();
-  for (const [name, values] of Object.entries({ ...(headers as object), ...(multiValueHeaders as object) })) {
-    for (const value of [values].flat()) {
-      if (!['string', 'boolean'].includes(typeof value)) return undefined;
-      try {
-        all.append(name, String(value));
-      } catch {
-        return undefined;
-      }
-    }
+  try {
+    const all = new Headers(headers as Record<string, string>);
+    if (!all.has('Content-Type')) all.set('Content-Type', 'application/json');
+    return { status, headers: all, body: String(body ?? '') };
+  } catch {
+    return undefined;
   }
-  if (!all.has('Content-Type')) all.set('Content-Type', 'application/json');
-  return { status, headers: all, body: String(body ?? '') };
 }
 
 /**

@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { arn, type TemplateObject } from '../../assembly/manifest';
 import { StartError } from '../../shared/start-error';
 import { readJson, writeJson } from '../../state/json';
-import type { LocalResource, ResourceRequest } from '../resource';
-import type { StackContext } from './context';
+import type { LocalResource, ResourceRequest, StackContext } from '../resource';
 
 /** A custom resource as of the last start. */
 interface Applied {

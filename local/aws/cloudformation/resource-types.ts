@@ -4,13 +4,18 @@ import { iamResources } from '../iam/resources';
 import { kmsResources } from '../kms/resources';
 import { lambdaResources } from '../lambda/resources';
 import { rdsResources } from '../rds/resources';
-import { type LocalResource, placeholder, type ResourceRequest, type ResourceTypes } from '../resource';
+import {
+  type LocalResource,
+  placeholder,
+  type ResourceRequest,
+  type ResourceTypes,
+  type StackContext,
+} from '../resource';
 import { secretsManagerResources } from '../secrets-manager/resources';
 import { sqsResources } from '../sqs/resources';
-import type { StackContext } from './context';
 import { createCustomResource } from './custom-resources';
 
-const resourceTypes: ResourceTypes<StackContext> = {
+const resourceTypes: ResourceTypes = {
   ...apiGatewayResources,
   ...iamResources,
   ...kmsResources,

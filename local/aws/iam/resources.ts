@@ -1,13 +1,9 @@
 import { LOCAL_ACCOUNT_ID, physicalName } from '../../assembly/manifest';
-import { placeholder, type ResourceTypes, type StackIdentity } from '../resource';
-import type { Permissions } from './permissions';
+import { placeholder, type ResourceTypes } from '../resource';
 
 const roleArn = (name: string): string => `arn:aws:iam::${LOCAL_ACCOUNT_ID}:role/${name}`;
 
-export const iamResources: ResourceTypes<{
-  readonly stack: StackIdentity;
-  readonly permissions: Pick<Permissions, 'attachToRole'>;
-}> = {
+export const iamResources: ResourceTypes = {
   'AWS::IAM::Role': [
     // A boundary only takes away from what is granted here.
     'AssumeRolePolicyDocument Description ManagedPolicyArns Path PermissionsBoundary Policies Tags',

@@ -1,19 +1,7 @@
 import { arn, LOCAL_ACCOUNT_ID, resourceHash, type Template } from '../../assembly/manifest';
-import type { Cleanup } from '../../shared/cleanup';
-import type { EnvironmentFolder } from '../../state/paths';
-import type { Permissions } from '../iam/permissions';
-import type { LocalResource, ResourceRequest, ResourceTypes, StackIdentity } from '../resource';
-import type { Kms } from './kms';
+import type { LocalResource, ResourceRequest, ResourceTypes, StackContext } from '../resource';
 
-interface Context {
-  readonly stack: StackIdentity;
-  readonly folder: Pick<EnvironmentFolder, 'keysDirectory'>;
-  readonly permissions: Pick<Permissions, 'attachToResource'>;
-  readonly services: { readonly keys: Pick<Kms, 'create' | 'share'> };
-  readonly cleanup: Cleanup;
-}
-
-function createKey({ logicalId, properties }: ResourceRequest, context: Context): LocalResource {
+function createKey({ logicalId, properties }: ResourceRequest, context: StackContext): LocalResource {
   const { stack, folder, permissions, services, cleanup } = context;
   const { KeySpec = 'SYMMETRIC_DEFAULT', KeyUsage = 'ENCRYPT_DECRYPT', KeyPolicy, MultiRegion } = properties;
   const hash = resourceHash(stack, logicalId);
@@ -32,7 +20,7 @@ function createKey({ logicalId, properties }: ResourceRequest, context: Context)
  * Creates a replica with the id of the primary's ARN, and the material of the primary that the environment had under the
  * same logical id: on this machine the primary's id is not the recorded one.
  */
-function createReplica({ logicalId, properties }: ResourceRequest, context: Context): LocalResource {
+function createReplica({ logicalId, properties }: ResourceRequest, context: StackContext): LocalResource {
   const { stack, folder, permissions, services, cleanup } = context;
   const { KeyPolicy, PrimaryKeyArn } = properties;
   const keyId: string = PrimaryKeyArn.split('/').at(-1);
@@ -43,7 +31,7 @@ function createReplica({ logicalId, properties }: ResourceRequest, context: Cont
 }
 
 /** Opens the existing keys of its region to which a template refers by their ARNs. */
-export function adoptKeys(template: Template, context: Context): void {
+export function adoptKeys(template: Template, context: StackContext): void {
   const { stack, folder, permissions, services, cleanup } = context;
   const pattern = new RegExp(`arn:aws:kms:${stack.region}:\\d{12}:key/mrk-\\w+`, 'g');
   for (const keyArn of new Set(JSON.stringify(template).match(pattern))) {
@@ -55,7 +43,7 @@ export function adoptKeys(template: Template, context: Context): void {
   }
 }
 
-export const kmsResources: ResourceTypes<Context> = {
+export const kmsResources: ResourceTypes = {
   'AWS::KMS::Key': ['Description EnableKeyRotation KeyPolicy KeySpec KeyUsage MultiRegion Tags', createKey],
   'AWS::KMS::ReplicaKey': ['Description KeyPolicy PendingWindowInDays PrimaryKeyArn Tags', createReplica],
 };

@@ -1,20 +1,7 @@
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
-import type { Permissions } from '../iam/permissions';
-import type { DeployedResources, StackIdentity } from '../resource';
+import type { DeployedResources, StackContext } from '../resource';
 import type { QueueServer, ReceivedMessage } from '../sqs/queues';
-import type { LocalFunction } from './function';
 import type { InvocationResult } from './instance';
-
-interface EventSourceContext {
-  readonly stack: StackIdentity;
-  readonly services: {
-    readonly queues: Pick<QueueServer, 'consume'>;
-    readonly functions: {
-      find(nameOrArn: string): Pick<LocalFunction, 'invoke' | 'reserve'> & { readonly role: string };
-    };
-  };
-  readonly permissions: Pick<Permissions, 'requireRole'>;
-}
 
 /**
  * Starts a stack's enabled event sources: queues that trigger functions.
@@ -25,7 +12,7 @@ interface EventSourceContext {
  */
 export function startEventSources(
   resources: DeployedResources,
-  { stack, services: { queues, functions }, permissions }: EventSourceContext,
+  { stack, services: { queues, functions }, permissions }: StackContext,
 ): readonly EventSource[] {
   const actions = ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'];
   const sources = [...resources.values()]

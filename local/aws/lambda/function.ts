@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { availableParallelism } from 'node:os';
 import { resolve as resolvePath } from 'node:path';
 import { LOCAL_ACCOUNT_ID } from '../../assembly/manifest';
 import {
@@ -11,15 +10,6 @@ import {
   type Runtime,
   startProcess,
 } from './instance';
-
-/** Starting instances of all functions: as many as cores, so that a sudden load finds warm ones instead of starting its own. */
-let starting = 0;
-/** Resume invocations that wait for an instance, when one has started or is idle. */
-const turns: (() => void)[] = [];
-const nextTurn = () => new Promise<void>((resume) => turns.push(resume));
-function takeTurns(): void {
-  for (const resume of turns.splice(0)) resume();
-}
 
 export interface LocalFunctionOptions extends Code {
   readonly name: string;
@@ -39,6 +29,16 @@ export interface LocalFunctionOptions extends Code {
 export type FunctionCode = Pick<Code, 'bundleDirectory' | 'variables'>;
 
 export type LocalFunction = ReturnType<typeof startFunction>;
+
+/** A function of a stack. */
+export interface StackFunction extends LocalFunction {
+  /** ARN. */
+  readonly role: string;
+  /** As in the template. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** The name of its asset, of a bundle such as `direct/fan-out-event`. */
+  readonly bundle: string;
+}
 
 /** A local Lambda function, run by a pool of instances. */
 export function startFunction(options: LocalFunctionOptions) {
@@ -79,7 +79,6 @@ export function startFunction(options: LocalFunctionOptions) {
 
   function rest(instance: Instance): void {
     idle.set(instance, setTimeout(() => take(instance).kill(), idleLimit).unref());
-    takeTurns();
   }
 
   function endIdle(): void {
@@ -108,18 +107,9 @@ export function startFunction(options: LocalFunctionOptions) {
 
   /** Takes an idle instance or starts one. @returns a failure if it cannot start */
   async function acquire() {
-    for (;;) {
-      if (signal.aborted) return failed('Runtime.Stopped', `Function ${name} is stopped`);
-      const warm = [...idle.keys()].at(-1);
-      if (warm) return take(warm);
-      if (starting < availableParallelism()) break;
-      await nextTurn();
-    }
-    starting += 1;
-    return start(code).finally(() => {
-      starting -= 1;
-      takeTurns();
-    });
+    if (signal.aborted) return failed('Runtime.Stopped', `Function ${name} is stopped`);
+    const warm = [...idle.keys()].at(-1);
+    return warm ? take(warm) : start(code);
   }
 
   /** @returns a failure if the code cannot be loaded */
@@ -187,7 +177,6 @@ export function startFunction(options: LocalFunctionOptions) {
     /** Kills every instance; running, waiting and later invocations fail. */
     async stop() {
       stopping.abort();
-      takeTurns();
       for (const instance of instances) instance.kill();
       await Promise.all([...instances].map(({ ended }) => ended));
     },

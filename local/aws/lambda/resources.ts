@@ -1,34 +1,12 @@
-import { arn, physicalName, resourceHash, type Stack } from '../../assembly/manifest';
-import type { Cleanup } from '../../shared/cleanup';
-import type { Logs } from '../../shared/logs';
-import type { Permissions } from '../iam/permissions';
-import { type LocalResource, placeholder, type ResourceRequest, type ResourceTypes } from '../resource';
-import { type LocalFunction, startFunction } from './function';
-import type { Runtime } from './instance';
-
-/** A function of a stack. */
-export interface StackFunction extends LocalFunction {
-  /** ARN. */
-  readonly role: string;
-  /** As in the template. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** The name of its asset. @default - it has none */
-  readonly bundle: string | undefined;
-}
-
-interface Context {
-  readonly stack: Pick<Stack, 'name' | 'region' | 'assets' | 'assetNames'>;
-  readonly services: {
-    readonly functions: { add(added: StackFunction): () => void };
-    readonly variables: Readonly<Record<string, string>>;
-  };
-  readonly permissions: Pick<Permissions, 'addFunction' | 'attachToResource' | 'requireRole'>;
-  /** Override the template's variables of the same name. */
-  readonly ownVariables: Readonly<Record<string, string>>;
-  readonly logs: Pick<Logs, 'writeFunction'>;
-  readonly runtime: Runtime | undefined;
-  readonly cleanup: Cleanup;
-}
+import { arn, physicalName, resourceHash } from '../../assembly/manifest';
+import {
+  type LocalResource,
+  placeholder,
+  type ResourceRequest,
+  type ResourceTypes,
+  type StackContext,
+} from '../resource';
+import { startFunction } from './function';
 
 /** https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions */
 const networkInterfaceActions = [
@@ -40,12 +18,12 @@ const networkInterfaceActions = [
   'ec2:UnassignPrivateIpAddresses',
 ];
 
-function createFunction({ logicalId, properties }: ResourceRequest, context: Context): LocalResource {
-  const { stack, services, permissions, ownVariables, logs, runtime, cleanup } = context;
+function createFunction({ logicalId, properties }: ResourceRequest, context: StackContext): LocalResource {
+  const { stack, services, permissions, certificate, logs, runtime, cleanup } = context;
   // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html
   const { Code, Handler, Role, LoggingConfig, Environment, Timeout = 3, MemorySize = 128 } = properties;
-  const bundleDirectory = stack.assets.get(Code.S3Key);
-  if (!bundleDirectory) throw new Error(`${logicalId}: only functions with asset code are supported.`);
+  const asset = stack.assets.get(Code.S3Key);
+  if (!asset) throw new Error(`${logicalId}: only functions with asset code are supported.`);
   const variables: Readonly<Record<string, string>> = Environment?.Variables ?? {};
   const hash = resourceHash(stack, logicalId);
   const accessKey = {
@@ -56,16 +34,17 @@ function createFunction({ logicalId, properties }: ResourceRequest, context: Con
   const started = startFunction({
     name: physicalName(stack, logicalId),
     region: stack.region,
-    bundleDirectory,
+    bundleDirectory: asset.path,
     handler: Handler,
     variables: {
       ...services.variables,
       AWS_ACCESS_KEY_ID: accessKey.accessKeyId,
       AWS_SECRET_ACCESS_KEY: accessKey.secretAccessKey,
       AWS_SESSION_TOKEN: accessKey.sessionToken,
-      ...Object.fromEntries(
-        Object.entries(variables).map(([name, value]) => [name, ownVariables[name] ?? String(value)]),
-      ),
+      ...Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, String(value)])),
+      ...('DATABASE_CERTIFICATE_AUTHORITIES' in variables && {
+        DATABASE_CERTIFICATE_AUTHORITIES: certificate.certFile,
+      }),
     },
     timeoutSeconds: Timeout,
     memoryMiB: MemorySize,
@@ -80,12 +59,11 @@ function createFunction({ logicalId, properties }: ResourceRequest, context: Con
   // Checks only its presence: security groups do not exist locally.
   if ('VpcConfig' in properties) permissions.requireRole(logicalId, Role, networkInterfaceActions, '*');
   permissions.addFunction(accessKey, Role);
-  const bundle = stack.assetNames.get(Code.S3Key);
-  cleanup.add(services.functions.add({ ...started, role: Role, variables, bundle }));
+  cleanup.add(services.functions.add({ ...started, role: Role, variables, bundle: asset.name }));
   return { ref: started.name, attributes: { Arn: started.arn } };
 }
 
-export const lambdaResources: ResourceTypes<Context> = {
+export const lambdaResources: ResourceTypes = {
   'AWS::Lambda::Function': [
     'Architectures Code Description Environment Handler LoggingConfig MemorySize Role Runtime Tags Timeout VpcConfig',
     createFunction,

@@ -23,12 +23,7 @@ interface DatabaseEndpointOptions {
   readonly clock?: () => Date;
 }
 
-export interface DatabaseEndpoint {
-  readonly host: 'localhost';
-  readonly port: number;
-  /** Closes all connections. */
-  close(): Promise<void>;
-}
+export type DatabaseEndpoint = Awaited<ReturnType<typeof startDatabaseEndpoint>>;
 
 const host = 'localhost';
 
@@ -46,7 +41,7 @@ const membership = `
  * PostgreSQL cannot terminate TLS here: a token arrives as a cleartext password, which PostgreSQL passes only to LDAP and
  * PAM; these binaries support neither.
  */
-export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): Promise<DatabaseEndpoint> {
+export async function startDatabaseEndpoint(options: DatabaseEndpointOptions) {
   const { postgres, region, findAccessKey, onRefusal = () => undefined, clock = () => new Date() } = options;
   const { key, cert } = options.certificate;
   const secureContext = createSecureContext({ key, cert });
@@ -105,7 +100,8 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
   return {
     host,
     port,
-    async close() {
+    /** Closes all connections. */
+    async close(): Promise<void> {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const connection of connections) connection.destroy();
       await Promise.all([closed, roles.end()]);

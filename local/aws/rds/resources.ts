@@ -1,35 +1,14 @@
 import { rmSync } from 'node:fs';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
-import { arn, resourceHash, type Stack } from '../../assembly/manifest';
+import { arn, resourceHash } from '../../assembly/manifest';
 import { clientSettings, type Postgres } from '../../postgres/postgres';
-import type { Cleanup } from '../../shared/cleanup';
-import type { Logs } from '../../shared/logs';
-import type { EnvironmentFolder } from '../../state/paths';
-import type { Permissions } from '../iam/permissions';
-import type { LocalResource, ResourceRequest, ResourceTypes } from '../resource';
-import type { LocalCertificate } from './certificate';
-import type { DatabaseLogin } from './data-api-service';
+import type { LocalResource, ResourceRequest, ResourceTypes, StackContext } from '../resource';
 import { startDatabaseEndpoint } from './endpoint';
-
-interface Context {
-  readonly stack: Pick<Stack, 'name' | 'environment' | 'region'>;
-  readonly folder: Pick<EnvironmentFolder, 'customResourcesFile' | 'messagesFile'>;
-  readonly postgres: Promise<Postgres>;
-  readonly certificate: LocalCertificate;
-  readonly services: {
-    /** Keyed by ARN. */
-    readonly clusters: Map<string, Pick<DatabaseLogin, 'host' | 'port' | 'database'>>;
-    readonly databases: Map<string, string>;
-  };
-  readonly permissions: Pick<Permissions, 'authorize' | 'findAccessKey'>;
-  readonly logs: Pick<Logs, 'write'>;
-  readonly cleanup: Cleanup;
-}
 
 /** A PostgreSQL with only the endpoints that the template enables. */
 async function createCluster(
   { logicalId, properties }: ResourceRequest,
-  context: Context,
+  context: StackContext,
 ): Promise<LocalResource> {
   const { stack, folder, services, permissions, cleanup } = context;
   const { DBClusterIdentifier = `${stack.name}-${logicalId}`, MasterUserPassword: password } = properties;
@@ -82,7 +61,7 @@ async function createCluster(
   };
 }
 
-export const rdsResources: ResourceTypes<Context> = { 'AWS::RDS::DBCluster': ['*', createCluster] };
+export const rdsResources: ResourceTypes = { 'AWS::RDS::DBCluster': ['*', createCluster] };
 
 /**
  * Initializes a PostgreSQL like a new Aurora cluster: the role `rds_iam`, one database, and its owner, who may create

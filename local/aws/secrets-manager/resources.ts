@@ -1,21 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { arn, resourceHash } from '../../assembly/manifest';
-import type { Cleanup } from '../../shared/cleanup';
 import { readJson, writeJson } from '../../state/json';
-import type { EnvironmentFolder } from '../../state/paths';
-import type { LocalResource, ResourceRequest, ResourceTypes, StackIdentity } from '../resource';
-import type { SecretsManager } from './secrets-manager';
+import type { LocalResource, ResourceRequest, ResourceTypes, StackContext } from '../resource';
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-interface Context {
-  readonly stack: StackIdentity;
-  readonly folder: Pick<EnvironmentFolder, 'secretsFile'>;
-  readonly services: { readonly secrets: Pick<SecretsManager, 'put'> };
-  readonly cleanup: Cleanup;
-}
-
-function createSecret({ logicalId, properties }: ResourceRequest, context: Context): LocalResource {
+function createSecret({ logicalId, properties }: ResourceRequest, context: StackContext): LocalResource {
   const { stack, folder, services } = context;
   const { KmsKeyId, GenerateSecretString } = properties;
   const { SecretStringTemplate, GenerateStringKey, PasswordLength = 32 } = GenerateSecretString;
@@ -36,7 +26,7 @@ function createSecret({ logicalId, properties }: ResourceRequest, context: Conte
   return { ref: secretArn, attributes: { Id: secretArn } };
 }
 
-export const secretsManagerResources: ResourceTypes<Context> = {
+export const secretsManagerResources: ResourceTypes = {
   // Generated passwords contain only letters and digits, which no `ExcludeCharacters` of ours excludes.
   'AWS::SecretsManager::Secret': ['Description GenerateSecretString KmsKeyId Tags', createSecret],
   // The same secret, for resources that also depend on the cluster.

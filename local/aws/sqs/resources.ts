@@ -1,23 +1,15 @@
 import { arn, physicalName } from '../../assembly/manifest';
-import type { Permissions } from '../iam/permissions';
 import {
   type LocalResource,
   placeholder,
   type ResourceRequest,
   type ResourceTypes,
-  type StackIdentity,
+  type StackContext,
 } from '../resource';
-import type { QueueServer } from './queues';
-
-interface Context {
-  readonly stack: StackIdentity;
-  readonly permissions: Pick<Permissions, 'attachToResource'>;
-  readonly services: { readonly queues: Pick<QueueServer, 'createQueue'> };
-}
 
 function createQueue(
   { logicalId, properties }: ResourceRequest,
-  { stack, services }: Context,
+  { stack, services }: StackContext,
 ): LocalResource {
   const name = physicalName(stack, logicalId);
   const { Tags: _, SqsManagedSseEnabled: __, ...attributes } = properties;
@@ -30,7 +22,7 @@ function createQueue(
   return { ref: url, attributes: { Arn: arn, QueueName: name, QueueUrl: url } };
 }
 
-export const sqsResources: ResourceTypes<Context> = {
+export const sqsResources: ResourceTypes = {
   // Not encrypted: queues are not stored.
   'AWS::SQS::Queue': [
     'MaximumMessageSize MessageRetentionPeriod RedrivePolicy SqsManagedSseEnabled Tags VisibilityTimeout',

@@ -110,7 +110,7 @@ it('KMS opens a replica with the material of its primary, and an adopted key wit
     permissions: { attachToResource },
     cleanup,
     folder: { keysDirectory: folder() },
-  });
+  } as never);
   expect(attachToResource.mock.calls.map(([adopted]) => adopted)).toEqual([own]);
   expect((await sign(own)).Signature).toBeDefined();
   await expect(generateMac(own)).rejects.toMatchObject({ name: 'InvalidKeyUsageException' });

@@ -195,7 +195,6 @@ it.each<[what: string, Behaviour, status: number, message: RegExp]>([
   ['a policy for another method', () => allow({ methodArn: 'x' }), 403, /this resource"/],
   ['the error "Unauthorized"', () => new Error('Unauthorized'), 401, /"Unauthorized"/],
   ['no policy', () => ({ principalId: 'x' }), 500, /"Internal/],
-  ['a nested context', (event) => ({ ...Object(allow(event)), context: { a: [1] } }), 500, /"Internal/],
 ])('an authorizer refuses a request by %s', async (_, authorizer, status, message) => {
   const { events, send } = await start({ authorizer, groups: () => ({}) });
   const answer = await send('/groups/a', { authorization: 'Bearer t' }, '', 'DELETE');

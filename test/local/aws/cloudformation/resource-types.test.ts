@@ -1,9 +1,9 @@
 import { mkdirSync, statSync } from 'node:fs';
-import type { StackContext } from '../../../../local/aws/cloudformation/context';
 import { createResource } from '../../../../local/aws/cloudformation/resource-types';
 import { createPermissions } from '../../../../local/aws/iam/permissions';
+import type { StackFunction } from '../../../../local/aws/lambda/function';
 import { failed } from '../../../../local/aws/lambda/instance';
-import type { StackFunction } from '../../../../local/aws/lambda/resources';
+import type { StackContext } from '../../../../local/aws/resource';
 import { stateFolder } from '../../../../local/state/paths';
 import { temporaryFolder } from '../../../support/temporary-folder';
 
@@ -17,8 +17,8 @@ function open(region = 'eu-central-1') {
   const folder = stateFolder(temporary()).environment(region);
   mkdirSync(folder.directory, { recursive: true });
   const context = {
-    ...{ permissions: createPermissions(() => undefined), folder, ownVariables: {} },
-    stack: { name: 'WalletEu', region, assets: new Map([['code.zip', '/nowhere']]), assetNames: new Map() },
+    ...{ permissions: createPermissions(() => undefined), folder },
+    stack: { name: 'WalletEu', region, assets: new Map([['code.zip', { path: '/nowhere' }]]) },
     services: {
       secrets: { put: (secret: { arn: string; value: string }) => stored.push(secret) },
       functions: {

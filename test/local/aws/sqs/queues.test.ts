@@ -106,7 +106,7 @@ describe('an event source', () => {
       stack: { name: '', region: 'eu-central-1' },
       services: { queues: queues.server, functions: { find: () => target } },
       permissions: { requireRole: () => undefined },
-    });
+    } as never);
     const stop = () => Promise.all(sources.map((source) => source.stop()));
     stops.push(stop);
     return stop;
