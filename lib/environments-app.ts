@@ -75,7 +75,6 @@ export function addEnvironments(scope: Stage, options: EnvironmentsOptions = {})
       new StandbyStack(scope, { environment: { ...environment, standby: replicated }, account });
     // The only dependency: the replica joins the serving stack's global database.
     standby?.addStackDependency(serving);
-    if (validateTemplates) standby?.warnOfMissingKeys();
     const own = extend({ scope, environment, serving, standby });
     for (const stack of [serving, ...(standby ? [standby] : []), ...own]) recordAcknowledgements(stack);
     return own.map((stack) => {

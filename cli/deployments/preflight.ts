@@ -28,7 +28,7 @@ export function register(program: Command, terminal: Terminal): void {
     .addOption(assemblyOption())
     .option('--json', 'print JSON')
     .summary('check that the AWS account is ready for a deployment')
-    .description('Check account, region, roles, quotas, zones and versions before a deployment.')
+    .description('Check account, region, roles, concurrency, zones and versions before a deployment.')
     .addHelpText('after', help)
     .action((options: PreflightOptions) => preflight(options, terminal));
 }

@@ -82,7 +82,6 @@ const permissions: Readonly<Record<string, string>> = {
 const prefixes: Readonly<Record<string, string>> = {
   'Resource Groups Tagging API': 'tag',
   'Secrets Manager': 'secretsmanager',
-  'Service Quotas': 'servicequotas',
 };
 
 /** Calls a method of an SDK client with a deadline. @throws AwsCallFailed that quotes AWS, with a remedy if we know one */

@@ -1,4 +1,3 @@
-import { Annotations } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import { ReplicaCluster } from '../database/replica-cluster';
 import {
@@ -25,8 +24,6 @@ export interface StandbyStackProps extends EnvironmentStackProps {
  * `RegionStack`'s logical ids, so that a promotion is an update.
  */
 export class StandbyStack extends EnvironmentStack {
-  private readonly hasKeys: boolean;
-
   constructor(scope: Construct, { environment: serving, account }: StandbyStackProps) {
     const { standby } = serving;
     const row = promoted(serving);
@@ -41,7 +38,6 @@ export class StandbyStack extends EnvironmentStack {
     const scopeOfCluster = new Construct(this, 'Database');
     const replica = new ReplicaCluster(scopeOfCluster, 'Cluster', { environment, standby, vpc });
     const keys = this.replicateKeys(environment);
-    this.hasKeys = keys.length > 0;
     if (environment.serviceLevelAgreement) {
       const alarms = [standbyReplication(replica.identifier, serving.region)];
       const scopeOfAlarms = new Construct(this, 'Monitoring');
@@ -53,7 +49,7 @@ export class StandbyStack extends EnvironmentStack {
     this.addOutputs({
       DatabaseClusterArn: ['The Aurora cluster that a promotion makes the primary', replica.arn],
       GlobalClusterIdentifier: ['The global database of the cluster', standby.globalClusterIdentifier],
-      ...(this.hasKeys && {
+      ...(keys.length > 0 && {
         WebhookSecretsKeyArn: ['Derives webhook secrets after a promotion', arnOf('webhookSecrets')],
         TokenSigningKeyArn: ['Signs access tokens after a promotion', arnOf('accessToken')],
         UserActionSigningKeyArn: ['Signs user actions after a promotion', arnOf('userAction')],
@@ -66,12 +62,5 @@ export class StandbyStack extends EnvironmentStack {
     return sharedKeysOf(environment)
       .filter((key) => recordedArn(keyReplicas, key) ?? recordedArn(adoptedKeys, key))
       .map((key) => ({ ...key, arn: createSharedKey(this, environment, key) }));
-  }
-
-  warnOfMissingKeys(): void {
-    if (this.hasKeys) return;
-    const warning =
-      "The standby has no replicas of the keys: a promotion would change every webhook's secret and every token's key. Record them in the row: docs/deploying.md#3-the-first-deployment.";
-    Annotations.of(this).addWarningV2('wallet-infrastructure:standby-without-keys', warning);
   }
 }

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { validateEnvironments } from '../../lib/environment/rules';
 import { type Environment, promoted, type Standby } from '../../lib/environment/schema';
-import { StandbyStack } from '../../lib/stacks/standby-stack';
 import { keysIn, withStandby as row, withEveryOption } from '../support/rows';
-import { type StackTemplate, stackOf, synthesizeEveryStack, withApp } from '../support/stacks';
+import { type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
 
 const { standby } = row;
 const stacks = synthesizeEveryStack([row]);
@@ -69,16 +68,6 @@ describe('the standby', () => {
       expect(existing).toMatch(new RegExp(`^arn:aws:kms:${region}:`));
       expect(stack.json.Outputs).not.toHaveProperty(output);
     }
-  });
-
-  it('warns until it has them', () => {
-    const warningsOf = (environment: typeof row) =>
-      withApp((app) => {
-        const made = new StandbyStack(app, { environment });
-        made.warnOfMissingKeys();
-        return made.node.metadata.filter(({ type }) => type === 'aws:cdk:warning');
-      });
-    expect([warningsOf(row), warningsOf(complete)]).toEqual([[expect.anything()], []]);
   });
 
   it('has no instance, no serving resource, and no route to or from the internet', () => {

@@ -2,6 +2,8 @@ import { Account } from '@aws-sdk/client-account';
 import { Backup } from '@aws-sdk/client-backup';
 import { EC2 } from '@aws-sdk/client-ec2';
 import { IAM } from '@aws-sdk/client-iam';
+import { Lambda } from '@aws-sdk/client-lambda';
+import { checkThrottle } from '../../../lib/environments';
 import { AwsCallFailed, callAws, clientSettings, unlessRefused } from '../../shell/aws';
 import { type Check, existing, failed, planned, warning } from './check';
 
@@ -37,6 +39,25 @@ export const regionChecks: readonly Check[] = [
         status === 'ENABLING'
           ? 'Wait, minutes to hours.'
           : `Enable it, which takes minutes to hours: ${command}`,
+      );
+    },
+  },
+  {
+    // A new account may have 10 instead of 1,000: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html,
+    // https://github.com/aws-samples/aws-secure-environment-accelerator/issues/1002
+    id: 'lambda-concurrency',
+    async run({ environment, stack }) {
+      if (planned(stack, 'AWS::ApiGateway::Stage').length === 0) return 'the stack has no API';
+      const { region } = stack;
+      const { AccountLimit } = await callAws(new Lambda(clientSettings(region)), 'getAccountSettings', {});
+      const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0 } = AccountLimit ?? {};
+      const burst = environment.throttle.burst + checkThrottle(environment).burst;
+      const found = `${free} of ${all} executions unreserved, the bursts of API and check are ${burst}`;
+      if (free >= burst) return found;
+      const wanted = Math.max(usualConcurrency, all - free + burst);
+      return failed(
+        found,
+        `Request a higher quota, which can take days: aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value ${wanted} --region ${region}`,
       );
     },
   },
@@ -99,6 +120,9 @@ export const regionChecks: readonly Check[] = [
     },
   },
 ];
+
+/** AWS's default, which a new account may not have: docs/deploying.md. */
+const usualConcurrency = 1_000;
 
 /** Regions that no account has to enable; no row has all of them. */
 const enabledEverywhere = ['us-east-1', 'us-west-2', 'ap-southeast-2'];

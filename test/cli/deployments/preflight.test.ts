@@ -83,20 +83,12 @@ const concurrency = (UnreservedConcurrentExecutions: number) =>
 const backupOf = (ResourceTypeOptInPreference: object) =>
   answering('backup:DescribeRegionSettings', { ResourceTypeOptInPreference });
 const regionIs = (RegionOptStatus: string) => answering('account:GetRegionOptStatus', { RegionOptStatus });
-const used = (addresses: number, vpcs: number): Replies => ({
-  ...answering('ec2:DescribeAddresses', { addressesSet: Array(addresses).fill({ publicIp: '203.0.113.9' }) }),
-  ...answering('ec2:DescribeVpcs', { vpcSet: Array(vpcs).fill({ vpcId: 'vpc-1' }) }),
-});
 
 /** An account in which everything is ready for a first deployment, with no more than that needs. */
 const ready: Replies = {
   ...{ ...withoutStacks, ...zonesAre('abc'), ...offering('ab'), ...concurrency(500) },
-  ...{ ...used(4, 4), ...regionIs('ENABLED_BY_DEFAULT') },
+  ...regionIs('ENABLED_BY_DEFAULT'),
   ...backupOf({ Aurora: true }),
-  // The quota of VPCs has no applied value.
-  'servicequotas:GetServiceQuota': ({ input }) =>
-    input.ServiceCode === 'ec2' ? result({ Quota: { Value: 5 } }) : refusal('NoSuchResourceException'),
-  ...answering('servicequotas:GetAWSDefaultServiceQuota', { Quota: { Value: 5 } }),
   ...answering('sts:GetCallerIdentity', { Account: accountId }),
   ...answering('iam:GetRole', { Role: { Arn: 'arn:aws:iam::1:role/AWSServiceRoleForRDS' } }),
 };
@@ -169,8 +161,6 @@ it.each<[expected: string, text: string, Environment, Replies]>([
   ['failed backup-opt-in', 'update-region-settings --resource', plain, backupOf({ Aurora: false })],
   ['warning backup-opt-in', 'update-region-settings', plain, { ...planned, ...backupOf({ Aurora: false }) }],
   ['warning backup-opt-in', 'does not list Aurora', plain, backupOf({})],
-  ['failed elastic-ips', 'L-0263D0A3 --desired-value 6 --', plain, used(5, 1)],
-  ['failed vpcs', '5 of 5 used, the deployment adds 1. Request', plain, used(0, 5)],
   ['failed placeholders', 'api api.example.com. Give', invented, {}],
   ['failed alarm-email', 'alarms notify nobody', withoutEmail, {}],
   ['failed database-engine', 'not available in eu-central-1b. Choose', plain, offering('ac')],
