@@ -1,10 +1,6 @@
 import { join, resolve } from 'node:path';
-import { createAccountApp } from '../../lib/account/account-app';
 import { promoted } from '../../lib/environment/schema';
-import { environments } from '../../lib/environments';
 import { createApp } from '../../lib/environments-app';
-import { createGuardrailsApp } from '../../lib/guardrails/guardrails-app';
-import { accountVariable } from '../../lib/target-accounts';
 import { Workspace } from '../ci/workspace';
 import { disposable, keysIn, newcomer, restored, withDirectAccess, withStandby } from '../support/rows';
 import { withTemporaryFolder } from '../support/stacks';
@@ -23,27 +19,6 @@ it('rows as in the documents pass every check of synthesis: added, with a reserv
     withTemporaryFolder((outdir) =>
       expect(() => createApp({ outdir, environments: rows }).synth()).not.toThrow(),
     );
-});
-
-it('the account stack passes every check of synthesis', () => {
-  const context = {
-    'wallet:environments': environments.map(({ name }) => name).join(','),
-    'wallet:environments-may-replace-each-other': 'true',
-    'wallet:region': 'eu-central-1',
-    'wallet:repository': 'owner/name',
-  };
-  withTemporaryFolder((outdir) => expect(() => createAccountApp(outdir, context).synth()).not.toThrow());
-});
-
-it('the guardrails stack passes every check of synthesis', () => {
-  const accounts = environments.map((row, index) => [accountVariable(row.name), `${111122223333 + index}`]);
-  const context = {
-    ...{ 'wallet:environment': 'uae', 'wallet:organization': 'o-abcdefghij', 'wallet:policies': 'all' },
-  };
-  withTemporaryFolder((outdir) => {
-    const app = createGuardrailsApp(Object.fromEntries(accounts), outdir, context);
-    expect(() => app.synth()).not.toThrow();
-  });
 });
 
 const folder = temporaryFolder();

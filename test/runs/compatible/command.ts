@@ -2,12 +2,14 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { stateFolder } from '../../../local/state/paths';
+import { startLocalCommand, startNodeIn } from '../../support/local-command';
+import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
 import { type Harness, longRun, projectRoot, temporaryFolder } from '../long-run';
-import { runCompatibility } from './run';
 
 const command = new Command('npm run compatible --')
   .description(
-    'Deploys the base, this change, and the base again to local environments, on the same data: can the change be rolled back?',
+    'Deploys the base, this change, and the base again to local environments, on the same data: can the change be rolled back? Each must pass its own smoke test, and deliver what the release before left on the queues.',
   )
   .option(
     '--base <commit>',
@@ -15,10 +17,41 @@ const command = new Command('npm run compatible --')
   );
 
 void longRun<{ base?: string }>(command, async ({ base = usualBase() }, harness) => {
+  const { signal, cleanup, progress } = harness;
   const directory = await openBase(base, harness);
-  const migrations = await runCompatibility({ ...harness, base: directory, change: projectRoot });
-  const lines = migrations.map((name) => `${name} is new`);
-  return { report: [...lines, 'Every release passed its smoke test.'].join('\n'), failed: false };
+  const releases = [
+    ['base', directory],
+    ['change', projectRoot],
+    ["base on the change's schema", directory],
+  ] as const;
+  const state = await temporaryFolder(cleanup);
+  const receiver = await startWebhookReceiver();
+  cleanup.add(() => receiver.stop());
+
+  let waiting: readonly WaitingDelivery[] = [];
+  for (const [name, folder] of releases) {
+    const step = async <T>(what: string, work: Promise<T>): Promise<T> => {
+      progress(`${name}: ${what}`);
+      try {
+        return await work;
+      } catch (error) {
+        signal.throwIfAborted();
+        throw new Error(`${name}: ${what}: ${(error as Error).message.trimEnd()}`);
+      }
+    };
+    const running = await step('starts', startRelease(folder, state, harness));
+    const { environments, wallet } = running;
+    // An environment may be gone.
+    const known = waiting.filter(({ environment }) => environments.includes(environment));
+    const receiving = Promise.all(known.map((delivery) => receiveDelivery(delivery, receiver)));
+    await step('delivers what the release before left on the queues', receiving);
+    for (const environment of environments)
+      await step(`smoke in ${environment}`, wallet(environment, 'smoke'));
+    const leaving = Promise.all(environments.map((each) => leaveDelivery(running, each, receiver)));
+    waiting = await step('leaves deliveries on the queues', leaving);
+    await running.stop();
+  }
+  return { report: 'Every release passed its smoke test.', failed: false };
 });
 
 /** The output; empty for a failure. */
@@ -35,6 +68,18 @@ function usualBase(): string {
 async function openBase(base: string, { cleanup, progress }: Harness): Promise<string> {
   const commit = git('rev-parse', '--verify', '--end-of-options', `${base}^{commit}`);
   if (commit === '') throw new Error(`git has no commit "${base}". Fetch it, or give another by --base.`);
+  const edited = git(
+    'diff',
+    '--name-only',
+    '--diff-filter=a',
+    commit,
+    '--',
+    'lambda/database/migrations/*.sql',
+  );
+  if (edited !== '')
+    throw new Error(
+      `Edited or removed, and maybe applied: ${edited}. Restore the file, and add a new migration.`,
+    );
   const directory = await temporaryFolder(cleanup);
   progress(`Base: ${git('log', '-1', '--format=%h %s', commit)}`);
   const archive = execFileSync('git', ['archive', commit], { cwd: projectRoot, maxBuffer: 2 ** 30 });
@@ -49,4 +94,68 @@ async function openBase(base: string, { cleanup, progress }: Harness): Promise<s
     execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: directory, stdio: 'ignore' });
   }
   return directory;
+}
+
+/** A project whose own `npm start` runs on a state folder. */
+type RunningRelease = Awaited<ReturnType<typeof startRelease>>;
+
+/** @throws Error with its output if it does not become ready */
+async function startRelease(directory: string, state: string, harness: Harness) {
+  const run = async (...args: string[]) => {
+    const program = startNodeIn(directory, ['--require', 'tsx/cjs', ...args]);
+    const { exitCode, stdout, stderr } = await program.ended();
+    if (exitCode === 0) return stdout;
+    throw new Error(`node ${args.join(' ')} exited with ${exitCode}:\n${stdout}${stderr}`);
+  };
+  const names = "require('./lib/environments').environments.map(({ name }) => name)";
+  const environments: string[] = JSON.parse(await run('--print', `JSON.stringify(${names})`));
+  harness.signal.throwIfAborted();
+  const command = startLocalCommand(directory, '--state', state, '--port-offset', 'any');
+  const stop = async () => {
+    command.process.kill('SIGTERM');
+    await command.ended();
+  };
+  harness.cleanup.add(stop);
+  harness.signal.addEventListener('abort', stop);
+  await command.ready();
+  const outputs = ['--outputs', stateFolder(state).outputsFile];
+  return {
+    environments,
+    /** Runs its own command line. @returns stdout @throws Error with its output if it fails */
+    wallet: (environment: string, ...args: string[]) =>
+      run('bin/wallet.ts', ...args, '--environment', environment, ...outputs),
+    stop,
+  };
+}
+
+/** A delivery with a pending retry when its release stops. */
+interface WaitingDelivery {
+  readonly environment: string;
+  readonly organizationId: string;
+  readonly secret: string;
+}
+
+async function leaveDelivery(
+  { wallet }: RunningRelease,
+  environment: string,
+  receiver: WebhookReceiver,
+): Promise<WaitingDelivery> {
+  const read = async (...args: string[]) => JSON.parse(await wallet(environment, ...args, '--json'));
+  const { organizationId } = await read('seed');
+  const organization = ['--organization', organizationId];
+  receiver.answer(organizationId, 503);
+  const { secret } = await read('webhook', 'add', ...organization, '--url', receiver.url(organizationId));
+  const event = ['--kind', 'wallet.created', '--data', '{"wei":12345678901234567890}'];
+  await read('send-event', ...organization, ...event);
+  await receiver.received(organizationId, 1);
+  return { environment, organizationId, secret };
+}
+
+async function receiveDelivery({ organizationId, secret }: WaitingDelivery, receiver: WebhookReceiver) {
+  const before = await receiver.received(organizationId, 1);
+  receiver.answer(organizationId, 204);
+  const after = await receiver.received(organizationId, before.length + 1);
+  const [first, last] = [before[0], after.at(-1)];
+  if (!first || !last || first.body !== last.body) throw new Error('The body has changed.');
+  verifyDelivery(last, secret, 'webhook-signature');
 }
