@@ -64,10 +64,8 @@ async function start(
 ) {
   gateway = await openGateway(0);
   const events: Json[] = [];
-  const sources: string[] = [];
-  const findFunction = (arn: string, sourceArn: string) => ({
+  const findFunction = (arn: string) => ({
     async invoke(event: object) {
-      sources.push(sourceArn.replace(/^.*:Api\//, ''));
       events.push(JSON.parse(JSON.stringify(event)));
       const payload = await functions[arn.split(':').at(-1) ?? '']?.(event);
       return payload instanceof Error
@@ -83,12 +81,11 @@ async function start(
     const [incoming] = (await once(sent, 'response')) as [IncomingMessage];
     return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
   }
-  return { events, sources, send };
+  return { events, send };
 }
 
 it.each([
   ['/nowhere', {}, 403, 'Missing Authentication Token'],
-  ['/nowhere', { authorization: 'Bearer t' }, 403, 'Invalid key=value pair'],
   ['/groups/%zz', {}, 400, 'Bad Request'],
   ['/groups/a', { host: 'page.example' }, 403, 'Forbidden'],
 ])('GET %s with %j is refused', async (path, headers, status, message) => {
@@ -141,31 +138,12 @@ it('sends functions the event of a REST API, with null for what the request lack
   expect(query).toEqual(Object.entries({ x: '2', y: 'ä =', ['__proto__']: '3' }));
 });
 
-it('invokes functions for the resource, with or without a slash at the end of the path, and shows authorizers the path', async () => {
-  const { events, sources, send } = await start({ groups: () => ({}), authorizer: (event) => allow(event) });
-  for (const path of ['/', '/groups/a', '/groups/a/']) await send(path);
-  for (const path of ['/groups/a', '/groups/a/'])
-    await send(path, { authorization: `Bearer ${path}` }, '', 'DELETE');
-  expect(sources).toEqual([
-    ...['prod/GET/', 'prod/GET/groups/{id}', 'prod/GET/groups/{id}'],
-    ...[
-      'authorizers/Authorizer',
-      'prod/DELETE/groups/{id}',
-      'authorizers/Authorizer',
-      'prod/DELETE/groups/{id}',
-    ],
-  ]);
-  const shown = events.flatMap(({ methodArn }) => methodArn?.replace(/^.*:Api\//, '') ?? []);
-  expect(shown).toEqual(['prod/DELETE/groups/a', 'prod/DELETE/groups/a/']);
-});
-
 const fails = () => new Error('secret');
 const isDenied = () => Object.assign(new Error('secret'), { name: 'AccessDeniedException' });
 const internal = 'Internal server error';
 const base64 = { body: 'YQ==', isBase64Encoded: true };
 
 it.each<[what: string, Behaviour, status: number, message?: string]>([
-  ['returns null', () => null, 502],
   ['returns an unknown key', () => ({ message: 'hello' }), 502],
   ['returns two headers in one', () => ({ headers: { a: 'x\r\ny: z' } }), 502],
   ['returns base64', () => base64, 502, 'isBase64Encoded is not supported on this machine'],
@@ -188,20 +166,6 @@ const allow: Behaviour = ({ methodArn }) => ({
   policyDocument: { Statement: [statement('Allow', methodArn)] },
   context: { exp: 12 },
 });
-const denial = { policyDocument: { Statement: [statement('Allow'), statement('Deny')] } };
-
-it.each<[what: string, Behaviour, status: number, message: RegExp]>([
-  ['an explicit denial', () => denial, 403, /with an explicit deny"/],
-  ['a policy for another method', () => allow({ methodArn: 'x' }), 403, /this resource"/],
-  ['the error "Unauthorized"', () => new Error('Unauthorized'), 401, /"Unauthorized"/],
-  ['no policy', () => ({ principalId: 'x' }), 500, /"Internal/],
-])('an authorizer refuses a request by %s', async (_, authorizer, status, message) => {
-  const { events, send } = await start({ authorizer, groups: () => ({}) });
-  const answer = await send('/groups/a', { authorization: 'Bearer t' }, '', 'DELETE');
-  expect(answer).toMatchObject({ status, body: expect.stringMatching(message) });
-  expect(events).toMatchObject([{ type: 'REQUEST' }]);
-});
-
 it('caches decisions per identity for the time to live, applied to each method; a failure is not cached', async () => {
   let now = 1_000_000;
   let isFailing = true;
@@ -227,7 +191,6 @@ it('caches decisions per identity for the time to live, applied to each method; 
 const mocked = { StatusCode: '200', ResponseTemplates: { 'application/json': '$context.stage' } };
 it.each<[message: string, changes: object]>([
   ['Root: an integration of type HTTP', root({ Type: 'HTTP' })],
-  ['Root: AuthorizationType CUSTOM', root(lambda('x'), { AuthorizationType: 'CUSTOM' })],
   ['Authorizer: an authorizer of type TOKEN', authorizer({ Type: 'TOKEN' })],
   ['Root: the method ANY is', root(lambda('x'), { HttpMethod: 'ANY' })],
   ['Root: the template $context.stage is', root({ Type: 'MOCK', IntegrationResponses: [mocked] })],

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { createResource } from '../../../../local/aws/cloudformation/resource-types';
 import { createPermissions } from '../../../../local/aws/iam/permissions';
 import type { StackFunction } from '../../../../local/aws/lambda/function';
@@ -11,16 +11,18 @@ const temporary = temporaryFolder();
 const Role = 'arn:aws:iam::000000000000:role/Role';
 
 /** A stack on the same state as the others of a test. */
-function open(region = 'eu-central-1') {
-  const stored: { readonly arn: string; readonly value: string }[] = [];
+function open() {
   const functions: StackFunction[] = [];
-  const folder = stateFolder(temporary()).environment(region);
+  const folder = stateFolder(temporary()).environment('eu');
   mkdirSync(folder.directory, { recursive: true });
   const context = {
     ...{ permissions: createPermissions(() => undefined), folder },
-    stack: { name: 'WalletEu', region, assets: new Map([['code.zip', { path: '/nowhere' }]]) },
+    stack: {
+      name: 'WalletEu',
+      region: 'eu-central-1',
+      assets: new Map([['code.zip', { path: '/nowhere' }]]),
+    },
     services: {
-      secrets: { put: (secret: { arn: string; value: string }) => stored.push(secret) },
       functions: {
         add: (added: StackFunction) => functions.push(added),
         find: (sought: string) => functions.find(({ arn }) => arn === sought),
@@ -30,7 +32,7 @@ function open(region = 'eu-central-1') {
   } as unknown as StackContext;
   const make = (logicalId: string, type: string, properties: object = {}) =>
     createResource({ logicalId, type, properties: { ...properties } }, context);
-  return { context, folder, stored, make };
+  return { context, make };
 }
 
 it.each([
@@ -39,25 +41,6 @@ it.each([
   ['AWS::Lambda::Function', { Code: { ZipFile: 'x' } }, 'only functions with asset code are supported'],
 ])('refuses %s with %j, by name', async (type, properties, message) => {
   await expect(open().make('X', type, properties)).rejects.toThrow(message);
-});
-
-it('accepts the permissions boundary that the CDK adds to each role by its context', async () => {
-  const role = { AssumeRolePolicyDocument: {}, PermissionsBoundary: 'arn:aws:iam::000000000000:policy/x' };
-  const { attributes } = await open().make('Role', 'AWS::IAM::Role', role);
-  expect(attributes.Arn).toMatch(/^arn:aws:iam:/);
-});
-
-it('generates a secret once for each environment, and only its owner can read it', async () => {
-  const template = { SecretStringTemplate: '{"username":"wallet_owner"}', GenerateStringKey: 'password' };
-  const properties = { GenerateSecretString: { ...template, PasswordLength: 40 } };
-  const [first, again, other] = [open(), open(), open('me-central-1')];
-  for (const { make } of [first, again, other])
-    await make('Master', 'AWS::SecretsManager::Secret', properties);
-  expect(again.stored).toEqual(first.stored);
-  expect(other.stored[0]?.value).not.toBe(first.stored[0]?.value);
-  const password = expect.stringMatching(/^\w{40}$/);
-  expect(JSON.parse(first.stored[0]?.value ?? '')).toEqual({ username: 'wallet_owner', password });
-  expect(statSync(first.folder.secretsFile).mode & 0o077).toBe(0);
 });
 
 describe('a custom resource', () => {

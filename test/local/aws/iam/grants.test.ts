@@ -170,16 +170,3 @@ it('something fails without each grant of the templates', () => {
   const idle = used.filter((grant) => refused(grant.policies, without(grant)).length === 0);
   expect(idle.map(({ statement, action }) => `${statement.where} ${action}`)).toEqual([]);
 });
-
-it('the smoke test names the step that fails without a grant, and the log says why', async () => {
-  const { name, stackId } = withDataApi;
-  const action = 'rds-data:ExecuteStatement';
-  withheld = grants().find(({ arn, action: own }) => arn.includes(`${stackId}-DeleteUser`) && own === action);
-  expect(withheld).toBeDefined();
-  const { exitCode, stdout } = await runWallet(['smoke', ...target(name), '--json', '--timeout', '1s']);
-  withheld = undefined;
-  expect(exitCode).toBe(1);
-  const failed = { name: 'delete its group through the API', outcome: 'failed' };
-  expect(JSON.parse(stdout).steps).toContainEqual(expect.objectContaining(failed));
-  await logged(name, new RegExp(`not authorized to perform: ${action}`, 'i'));
-});

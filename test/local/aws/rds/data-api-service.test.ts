@@ -84,16 +84,6 @@ it.each<[name: string, message: string, sql: string, input?: Input]>([
   await expect(execute(sql, input)).rejects.toMatchObject({ ...refusal, $metadata: { httpStatusCode: 400 } });
 });
 
-it('runs a statement without session state from earlier ones', async () => {
-  const reader = { secretArn: secretOf('reader') };
-  for (const leave of [`set application_name = 'left'`, 'begin', 'select pg_advisory_lock(1)::text']) {
-    await execute(leave, reader);
-  }
-  const left = `current_user::text || current_setting('application_name') || (select count(*) from pg_locks
-    where locktype = 'advisory') || (select count(*) from pg_stat_activity where state like 'idle in%')`;
-  await eventually(async () => expect(await rowOf(left, reader)).toEqual([{ stringValue: 'readerlocal00' }]));
-});
-
 it('a transaction is not found by another caller, and releases its locks when it expires', async () => {
   const begun = await client.send(new BeginTransactionCommand(caller));
   const transactionId = begun.transactionId as string;
