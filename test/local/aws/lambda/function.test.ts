@@ -64,15 +64,6 @@ test('a process has its event, context, variables and log, and survives an error
   expect(lines).toEqual(['first', 'first', expect.stringMatching(/^Invoke Error .*too far/)]);
 });
 
-test.each([
-  ['no export of the name', 'exports.other = 1;', 'Runtime.HandlerNotFound'],
-  ['an error at load', 'throw new TypeError("no");', 'TypeError'],
-  ['a result that is not JSON', 'exports.handler = async () => 1n;', 'TypeError'],
-])('each invocation of code with %s fails', async (_, code, errorType) => {
-  const broken = start('', { bundleDirectory: bundle(code) });
-  for (const event of [1, 2]) expect(await broken.invoke(event)).toMatchObject({ ok: false, errorType });
-});
-
 test('instances run one invocation at a time, up to the maximum', async () => {
   const busy = start('await new Promise(setImmediate);', { maxInstances: 1 });
   busy.reserve(1);

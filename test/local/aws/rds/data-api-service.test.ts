@@ -50,25 +50,6 @@ const execute = (sql: string, input: Input = {}) =>
 const rowOf = async (columns: string, input: Input = {}) =>
   (await execute(`select ${columns}`, input)).records?.[0];
 
-it('replaces parameters by values of their types, except in literals and names', async () => {
-  const columns = `pg_typeof(:int)::text, pg_typeof(:float)::text, pg_typeof(:bool)::text,
-    e'\\':int' || $$:int'$$ || $q$:int$$ ''$q$ || :text, (select t.":int" from (values (:int)) t(":int"))`;
-  const parameters = [
-    { name: 'int', value: { longValue: -7 } },
-    { name: 'float', value: { doubleValue: 1.5 } },
-    { name: 'bool', value: { booleanValue: false } },
-    { name: 'text', value: { stringValue: 'x' } },
-    { name: 'not_in_the_statement', value: undefined },
-  ];
-  expect(await rowOf(columns, { parameters })).toEqual([
-    { stringValue: 'bigint' },
-    { stringValue: 'double precision' },
-    { stringValue: 'boolean' },
-    { stringValue: `':int:int':int$$ ''x` },
-    { longValue: -7 },
-  ]);
-});
-
 it.each<[name: string, message: string, sql: string, input?: Input]>([
   ['SecretsError', 'The secret', 'select 1', { secretArn: secretOf('unknown') }],
   ['DatabaseError', 'ERROR: operator does not exist: integer = text; Hint: No', `select 1 = '1'::text`],

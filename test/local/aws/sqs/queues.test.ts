@@ -112,24 +112,6 @@ describe('an event source', () => {
     return stop;
   }
 
-  it('passes messages to the function as Lambda does, and deletes them when it succeeds', async () => {
-    const queue = await queues.create();
-    await queue.send('hello', 'greeting');
-    const seen: SQSRecord[] = [];
-    feed(queue, (records) => void seen.push(...records));
-    await eventually(async () => (await left(queue)) === 0);
-    const text = { dataType: 'String', stringValue: 'greeting', stringListValues: [], binaryListValues: [] };
-    expect(seen).toEqual([
-      {
-        ...{ messageId: expect.any(String), receiptHandle: expect.any(String), body: 'hello' },
-        attributes: expect.objectContaining({ ApproximateReceiveCount: '1' }),
-        messageAttributes: { Reason: text },
-        md5OfBody: '5d41402abc4b2a76b9719d911017c592',
-        ...{ eventSource: 'aws:sqs', eventSourceARN: queue.arn, awsRegion: 'eu-central-1' },
-      },
-    ]);
-  });
-
   it('refuses a mapping whose function cannot report failed messages', async () => {
     const queue = await queues.create();
     expect(() => feed(queue, () => undefined, { FunctionResponseTypes: undefined })).toThrow(
