@@ -96,7 +96,6 @@ const unanswered = (reason: string): AttemptResult => ({ answered: false, reason
 const slow = unanswered('slow');
 
 const lines = (...text: string[]) => `${text.join('\r\n')}\r\n\r\n`;
-const untidy = (...headers: string[]) => say(lines('HTTP/1.1 200 OK', ...headers, 'retry-after: 60'));
 
 /** Without our limits each would block its batch, and without reading its status be sent again. */
 const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult])[] = [
@@ -111,26 +110,16 @@ const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult]
   ['closes without a response', say('', ends), unanswered('connection_closed')],
   // The receiver may have acted: nothing is sent again.
   ['closes after a byte of its response', say('H', ends), unanswered('connection_closed')],
-  ['closes in its status line', say('HTTP/1.1 200 O', ends), unanswered('connection_closed')],
   ['slowly continues', say(continues), slow],
   // A complete status line counts, whatever follows.
   ['closes after its status line', say(head, ends), answered()],
   ['slowly sends headers', say(head, trickles), answered()],
-  ['sends 17 KiB of headers', say(headers(17)), answered()],
   ['sends 17 KiB of headers after another response', say(continues + headers(17)), answered()],
-  ['sends two lengths', untidy('content-length: 2', 'content-length: 3'), answered()],
+  ['sends two lengths', say(lines('HTTP/1.1 200 OK', 'content-length: 2', 'content-length: 3')), answered()],
   ['ends its lines with a line feed alone', say('HTTP/1.1 200 OK\ncontent-length: 0\n\n'), answered()],
-  ['sends a header without a colon', untidy('x'), answered()],
   ['sends a version that does not exist', say(lines('HTTP/2 200', 'content-length: 0')), answered()],
-  ['sends two spaces before its status', say(lines('HTTP/1.1  200 OK')), answered()],
-  [
-    'sends a chunk without a size',
-    say(lines('HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', 'x')),
-    answered(),
-  ],
   ['continues, then sends an untidy head', say(continues + lines('HTTP/1.1 503 Busy', 'x')), answered(503)],
   ['sends one response more', say(bodyOf(2).repeat(2)), answered()],
-  ['sends a body longer than its length', say(`${bodyOf(2)}more`), answered()],
 ];
 
 describe.each(['new', 'reused'])('over a %s connection, a receiver that', (connection) => {
