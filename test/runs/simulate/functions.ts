@@ -26,7 +26,7 @@ export interface Surroundings {
   readonly faults: Faults;
   readonly database: SimulatedDatabase;
   readonly invariants: Invariants;
-  readonly queues: Readonly<Record<'events' | 'deliveries' | 'retries' | 'letters', SimulatedQueue>>;
+  readonly queues: Readonly<Record<'events' | 'deliveries' | 'retries', SimulatedQueue>>;
   kindOf(webhookId: string): ReceiverKind;
   /** Whether an outage of ours is under way. */
   isDown(service: 'database' | 'keys'): boolean;
@@ -108,7 +108,8 @@ abstract class Instance {
     return {
       queues: { delivery: queue(queues.deliveries.url), retry: queue(queues.retries.url) },
       events: queue(queues.events.url),
-      deadLetters: queue(queues.letters.url),
+      // There is none: a message that is refused is left at the end.
+      deadLetters: queue('none'),
       log: { info: quiet, warn: quiet, error },
       random: draw,
       newToken: () => draw().toString(36).slice(2),

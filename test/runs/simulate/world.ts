@@ -53,8 +53,11 @@ export interface Outcome {
   readonly history: readonly string[];
 }
 
-const consumers = { events: fanOutEvent, deliveries: deliverWebhook, retries: deliverWebhook };
-const concurrency = { events: 10, deliveries: 20, retries: 20 };
+const consumers = {
+  events: { ...fanOutEvent, concurrency: 10 },
+  deliveries: { ...deliverWebhook, concurrency: 20 },
+  retries: { ...deliverWebhook, concurrency: 20 },
+};
 const hour = 3_600_000;
 const day = 24 * hour;
 
@@ -81,35 +84,25 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
     });
 
   const busySeconds: Record<string, number> = {};
-  const createQueue = (
-    name: 'events' | 'deliveries' | 'retries' | 'letters',
-    seconds: number,
-    wake = () => {},
-  ) =>
-    new SimulatedQueue(
-      {
-        ...{ name, visibilityTimeout: 1_000 * seconds, wake },
-        deadLetter: (body) => invariants.violated(subjectOf(body), 'on the dead-letter queue'),
-        isDown: () => name !== 'letters' && isDown('queues'),
-        count(body, change) {
-          tell(subjectOf(body), `${change > 0 ? 'sent to' : 'gone from'} ${name}`);
-          if (name === 'deliveries' || name === 'retries') invariants.count(body, change);
-        },
-      },
-      clock,
-      faults,
-    );
   const consumed = (['events', 'deliveries', 'retries'] as const).map((name) => {
-    const queue: SimulatedQueue = createQueue(name, consumers[name].visibilitySeconds, () =>
-      clock.after(10, poll),
-    );
+    const { visibilitySeconds, timeoutSeconds, concurrency } = consumers[name];
+    const settings = {
+      ...{ name, visibilityTimeout: 1_000 * visibilitySeconds, isDown: () => isDown('queues') },
+      wake: () => clock.after(10, poll),
+      deadLetter: (body: string) => invariants.violated(subjectOf(body), 'on the dead-letter queue'),
+      count(body: string, change: 1 | -1) {
+        tell(subjectOf(body), `${change > 0 ? 'sent to' : 'gone from'} ${name}`);
+        if (name !== 'events') invariants.count(body, change);
+      },
+    };
+    const queue = new SimulatedQueue(settings, clock, faults);
     const idle: (FanOutEvent | DeliverWebhook)[] = [];
     let running = 0;
     return queue;
 
     /** Receives batches and invokes the function, as an event source mapping does. */
     function poll(): void {
-      while (running < concurrency[name] && queue.visible.length > 0) {
+      while (running < concurrency && queue.visible.length > 0) {
         running++;
         void invoke().finally(() => {
           running--;
@@ -125,7 +118,7 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
       instance.batch = Records.map(({ body }) => subjectOf(body));
       const began = clock.now;
       let isOver = false;
-      clock.after(consumers[name].timeoutSeconds * 1_000, () => {
+      clock.after(1_000 * timeoutSeconds, () => {
         if (isOver || instance.isDead) return;
         invariants.violated('', `a batch of ${name} took longer than its function may`);
         instance.die();
@@ -152,7 +145,7 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
   const kinds = new Map<string, ReceiverKind>();
   const world: Surroundings = {
     ...{ clock, random, faults, database, invariants, isDown, tell },
-    queues: { events, deliveries, retries, letters: createQueue('letters', 30) },
+    queues: { events, deliveries, retries },
     kindOf: (webhookId) => kinds.get(webhookId) ?? 'fast',
   };
 
