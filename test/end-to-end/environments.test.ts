@@ -14,7 +14,6 @@ import { type LocalEnvironment, localEnvironment } from '../support/local-enviro
 import type { Organization } from '../support/organization';
 import { oneOfEachAccess } from '../support/rows';
 import { type Json, seconds } from '../support/tokens';
-import { checkRequests } from './generated-requests';
 
 let local: LocalEnvironment;
 beforeAll(async () => {
@@ -99,14 +98,6 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation }) => 
     expect((await sendPatiently(urlOf(name), ours)).status).toBe(200);
   });
 });
-
-it.each(oneOfEachAccess)(
-  'generated requests to $name: no 5xx, 200 exactly for valid deletions, every response as documented',
-  async (environment) => {
-    const statuses = await checkRequests(local, environment, 100);
-    expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '401', '403', '404']));
-  },
-);
 
 it.each(oneOfEachAccess)('two runs of smoke in $name at once both pass', async ({ name }) => {
   const passed = await Promise.all([1, 2].map(() => local.walletJson<Json>(name, 'smoke')));

@@ -137,3 +137,11 @@ it.each<[name: string, verdict: string, token: string]>([
   const found = result.ok ? accepted : `${result.error.code}: ${result.error.cause}`;
   expect(found.replace('token_', '')).toBe(verdict);
 });
+
+it('no token with a bit changed is accepted, wherever it is', () => {
+  const found = [...good].filter((letter, at) => {
+    const changed = String.fromCharCode(letter.charCodeAt(0) ^ (1 << (at % 6)));
+    return verify(good.slice(0, at) + changed + good.slice(at + 1)).ok;
+  });
+  expect(found).toEqual([]);
+});
