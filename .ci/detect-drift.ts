@@ -4,8 +4,9 @@
  */
 import type { CloudFormation, StackResourceDrift } from '@aws-sdk/client-cloudformation';
 import { callAws, callAwsPages } from '../cli/shell/aws';
-import { allStacks, findDeployed, openCloudFormation } from '../cli/shell/deployed-stack';
+import { findDeployed, openCloudFormation } from '../cli/shell/deployed-stack';
 import { poll } from '../cli/shell/poll';
+import { stacks } from '../lib/environments';
 import { step, summarize } from './github';
 
 /** The workflow's job ends first. */
@@ -51,8 +52,8 @@ function formatDrift(drift: StackResourceDrift): string {
 }
 
 export async function run(name: string): Promise<void> {
-  const stacks = allStacks().filter(({ environment }) => environment.name === name);
-  for (const { stackId, region } of stacks) {
+  const own = stacks.filter(({ environment }) => environment.name === name);
+  for (const { stackId, region } of own) {
     const client = await openCloudFormation(region);
     if (!(await findDeployed(client, stackId))) {
       summarize(`Skipped ${stackId}: it is not deployed.`);

@@ -4,13 +4,14 @@
  */
 import { writeFileSync } from 'node:fs';
 import { runCommandLine } from '../cli/command-line';
-import { allStacks, findDeployed, openCloudFormation } from '../cli/shell/deployed-stack';
+import { findDeployed, openCloudFormation } from '../cli/shell/deployed-stack';
 import { createTerminal } from '../cli/shell/terminal';
+import { stacks } from '../lib/environments';
 import { step, summarize } from './github';
 
 export async function run(name: string): Promise<void> {
-  const stacks = allStacks().filter(({ environment }) => environment.name === name);
-  const deployed = stacks.map(async ({ stackId, region }) =>
+  const own = stacks.filter(({ environment }) => environment.name === name);
+  const deployed = own.map(async ({ stackId, region }) =>
     findDeployed(await openCloudFormation(region), stackId),
   );
   // .ci/detect-drift.ts reports what is not deployed.

@@ -10,14 +10,10 @@ import { environmentCommand } from './shell/deployed-environment';
 import { CommandFailed } from './shell/failure';
 import { awaitInterruption } from './shell/interruption';
 import { runOperation } from './shell/operations';
-import { type CommonOptions, duration } from './shell/options';
+import type { CommonOptions } from './shell/options';
 import type { Terminal } from './shell/terminal';
 import { requireDelivered, waitForAttempt } from './webhooks/attempts';
 import { putEvent } from './webhooks/queue';
-
-interface SmokeOptions extends CommonOptions {
-  readonly timeout: number;
-}
 
 const help = `The environment is its own receiver: it verifies the signature and the source address of the webhook that it sends.
 
@@ -27,20 +23,24 @@ later day removes its organization.
 Exit codes: 0 every step passed, 1 a step failed or was skipped, 2 usage error.`;
 
 export function register(program: Command, terminal: Terminal): void {
-  environmentCommand<SmokeOptions>(program, terminal, 'smoke', {
+  environmentCommand(program, terminal, 'smoke', {
     summary: 'test an environment end to end: a deletion, its audit record, a signed webhook',
     help,
     production: '"smoke" creates an organization there and removes it afterwards',
     run: (target, options) => smoke(target, options, terminal),
-  }).addOption(
-    duration('--timeout <duration>', 'how long to wait for the delivery', { usual: '2m', most: '15m' }),
-  );
+  });
 }
+
+/** Seconds to wait for the delivery. */
+const deliveryTimeout = 120;
 
 const lastStep = 'clean up';
 
-async function smoke(target: DeployedEnvironment, options: SmokeOptions, terminal: Terminal): Promise<void> {
-  const { json, environment, timeout } = options;
+async function smoke(
+  target: DeployedEnvironment,
+  { json, environment }: CommonOptions,
+  terminal: Terminal,
+): Promise<void> {
   const eventId = newEventId();
 
   const begun = performance.now();
@@ -91,7 +91,7 @@ async function smoke(target: DeployedEnvironment, options: SmokeOptions, termina
     });
     const attempt = await step('find it in the delivery log', sent, async (event) => {
       const isOver = ({ outcome, status }: Attempt) => outcome !== 'failed' || verdicts.has(status);
-      const found = await waitForAttempt(target, event, { seconds: timeout, signal, isOver });
+      const found = await waitForAttempt(target, event, { seconds: deliveryTimeout, signal, isOver });
       return [`${found.outcome}, ${found.reason}, after ${found.durationMs} ms`, found];
     });
     await checkVerdict(target, attempt, step);

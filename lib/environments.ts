@@ -108,5 +108,8 @@ export const environments: readonly Environment[] = validateEnvironments([
 export const environmentNamed = (name: string): Environment | undefined =>
   environments.find((row) => row.name === name);
 
+/** Every stack of the table, in order. */
+export const stacks: readonly TableStack[] = environments.flatMap(stacksOf);
+
 export const stackNamed = (stackId: string): TableStack | undefined =>
-  environments.flatMap(stacksOf).find((stack) => stack.stackId === stackId);
+  stacks.find((stack) => stack.stackId === stackId);

@@ -90,9 +90,9 @@ const text = (value: unknown) => (value === undefined ? 'absent' : JSON.stringif
 
 /** Migrations that the deployed release has applied and a release does not contain, as a rollback by hand does not. */
 export function unknownMigrations(deployed: Stack, release: Stack): readonly string[] {
-  const [applied, known] = [deployed, release].map((each) => Object.values(metadataOf(each, 'Migrations')));
-  return (applied ?? [])
-    .filter((name) => !known?.includes(name))
+  const known = migrationsIn(release);
+  return migrationsIn(deployed)
+    .filter((name) => !known.includes(name))
     .map(
       (name) =>
         `This release does not know migration \`${name}\`, which stays applied. Tests cover that for consecutive releases only: \`npm run compatible\`.`,
@@ -110,6 +110,6 @@ export function newAcknowledgements(base: Stack, change: Stack): readonly string
     );
 }
 
-/** Reads metadata of the migration, which is one resource: `lib/database/schema-migration.ts`. */
-const metadataOf = ({ template }: Stack, name: string): Readonly<Record<string, string>> =>
-  Object.assign({}, ...Object.values(template.Resources).map(({ Metadata }) => Metadata?.[name]));
+/** `lib/database/schema-migration.ts` writes them. */
+const migrationsIn = ({ template }: Stack): readonly string[] =>
+  Object.values(template.Resources).flatMap(({ Metadata }) => Metadata?.Migrations ?? []);

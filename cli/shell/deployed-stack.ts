@@ -1,10 +1,6 @@
 import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
-import { environments, stacksOf, type TableStack } from '../../lib/environments';
 import { callAws, callAwsPages, clientSettings, unlessRefused } from './aws';
 import { CommandFailed } from './failure';
-
-/** Every stack of the table, in order. */
-export const allStacks = (): readonly TableStack[] => environments.flatMap(stacksOf);
 
 export async function openCloudFormation(region: string): Promise<CloudFormation> {
   const { CloudFormation } = await import('@aws-sdk/client-cloudformation');

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { beginsWithDay } from '../../domain/time';
-import { environments, stacksOf } from '../../lib/environments';
+import { environments, stacks } from '../../lib/environments';
 import { type EnvironmentOptions, localOutputs } from './wallet-command';
 
 export interface CommonOptions extends EnvironmentOptions {
@@ -24,39 +24,16 @@ export const environment = (description: string): Option =>
   new Option('--environment <name>', description).choices(environments.map(({ name }) => name));
 
 export const stackOption = (description: string): Option =>
-  new Option('--stack <name>', description).choices(
-    environments.flatMap(stacksOf).map((each) => each.stackId),
-  );
+  new Option('--stack <name>', description).choices(stacks.map(({ stackId }) => stackId));
 
-/** An option with a duration such as `90s`, read into seconds. */
-export function duration(
-  flags: `--${string} <duration>`,
-  description: string,
-  { usual, most }: { readonly usual: string; readonly most: string },
-): Option {
-  const format = `such as 90s or 5m (seconds if no unit), maximum ${most}`;
-  return new Option(flags, `${description}, ${format}`)
-    .default(parseDuration(usual), usual)
-    .argParser((text: string) => {
-      const seconds = parseDuration(text);
-      if (seconds > 0 && seconds <= parseDuration(most)) return seconds;
-      throw new InvalidArgumentError(`Give a duration ${format}.`);
-    });
-}
-
-const unitsInSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400 };
-
-/** @returns seconds; NaN if invalid */
-function parseDuration(text: string): number {
-  const [, number, unit = 's'] = /^(\d{1,9}(?:\.\d{1,6})?)(ms|[smhd])?$/.exec(text) ?? [];
-  return Number(number) * Number(unitsInSeconds[unit]);
-}
+const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /** Converts ISO 8601, or an age such as `90s` or `2h`, to ISO 8601 in UTC. */
 export function time(text: string): string {
   const isDate = /^\d{4}-\d\d-\d\d(T|$)/.test(text) && beginsWithDay(text);
   // An age needs a unit: a bare number may be meant as a date.
-  const age = /[a-z]$/.test(text) ? parseDuration(text) : Number.NaN;
+  const [, number, unit = ''] = /^(\d{1,9}(?:\.\d{1,6})?)([smhd])$/.exec(text) ?? [];
+  const age = Number(number) * Number(secondsIn[unit]);
   const date = new Date(isDate ? text : Date.now() - age * 1_000);
   // Before 1970: a mistyped year, or an excessive age.
   if (date.getTime() >= 0) return date.toISOString();

@@ -1,13 +1,10 @@
-import { InvalidInput, regionRemedy } from '../environment/messages';
-import { isRegion } from '../environment/schema';
-import { environments as table } from '../environments';
+import { InvalidInput } from '../environment/messages';
+import { environmentNamed, environments as table } from '../environments';
 
 export type AccountSettings = ReturnType<typeof readAccountSettings>;
 
 /** Setting that permits several environments in one account. */
 const sharing = 'environments-may-replace-each-other';
-
-const rows = new Map(table.map((row) => [row.name, row]));
 
 /** Reads the context of `cdk -c wallet:NAME=VALUE`. @throws InvalidInput with the name of a missing or wrong setting */
 export function readAccountSettings(read: (name: string) => unknown) {
@@ -20,9 +17,9 @@ export function readAccountSettings(read: (name: string) => unknown) {
   };
   const names = required('environments', /^[a-z0-9-]+(,[a-z0-9-]+)*$/, 'eu').split(',');
   const environments = [...new Set(names)].map((name) => {
-    const row = rows.get(name);
+    const row = environmentNamed(name);
     if (row) return row;
-    const known = [...rows.keys()].join(', ');
+    const known = table.map((each) => each.name).join(', ');
     throw new InvalidInput(`environments names "${name}", which is not in the table. It has: ${known}.`);
   });
   if (environments.length > 1 && read(sharing) !== 'true') {
@@ -30,8 +27,6 @@ export function readAccountSettings(read: (name: string) => unknown) {
       `environments are ${names.join(', ')}, all in one account. The roles of cdk bootstrap are for the whole account: who may deploy one of them may replace or delete the others. Give each an account of its own, or accept that: -c wallet:${sharing}=true`,
     );
   }
-  const region = String(read('region') ?? environments[0]?.region);
-  if (!isRegion(region)) throw new InvalidInput(`region is "${region}". Use an AWS region, ${regionRemedy}`);
   const operators = read('operators');
   if (operators !== undefined && !/^[\w+=,.@-]{1,32}$/.test(String(operators)))
     throw new InvalidInput(
@@ -41,8 +36,8 @@ export function readAccountSettings(read: (name: string) => unknown) {
     environments,
     /** The permission set that may operate without GitHub, in an emergency. @default - none */
     operators: operators as string | undefined,
-    /** The stack's region; its resources are global. */
-    region,
+    /** The stack's; its resources are global. */
+    region: environments[0]?.region ?? '',
     /**
      * As in the `sub` of GitHub's tokens: `owner/name`, or `owner@1234/name@5678` with immutable subjects, since 15 July 2026.
      * https://github.blog/changelog/2026-04-23-immutable-subject-claims-for-github-actions-oidc-tokens/

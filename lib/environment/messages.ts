@@ -1,4 +1,3 @@
-export const regionRemedy = 'such as eu-central-1. For a newer region, update aws-cdk-lib.';
 export const zonesRemedy = 'Name 2 or 3 availability zones of the region, each once, such as eu-central-1a.';
 export const residencyRemedy = "List AWS region codes, each once, including the row's region.";
 

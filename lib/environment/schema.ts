@@ -4,7 +4,7 @@ import { RegionInfo } from 'aws-cdk-lib/region-info';
 import * as v from 'valibot';
 import { beginsWithDay } from '../../domain/time';
 import { defaultLifetimeSeconds } from '../../lambda/authorize-request/variables';
-import { regionRemedy, residencyRemedy, zonesRemedy } from './messages';
+import { residencyRemedy, zonesRemedy } from './messages';
 
 const optional = v.exactOptional;
 const flag = v.boolean('Write true or false.');
@@ -30,8 +30,11 @@ const object = <Entries extends v.ObjectEntries>(entries: Entries) =>
 
 /** The CDK's regions, without those of other partitions such as China. */
 const regions = RegionInfo.regions.filter(({ partition }) => partition === 'aws').map(({ name }) => name);
-export const isRegion = (value: string) => regions.includes(value);
-const region = where(isRegion, `Give the code of an AWS region, ${regionRemedy}`);
+const isRegion = (value: string) => regions.includes(value);
+const region = where(
+  isRegion,
+  'Give the code of an AWS region, such as eu-central-1. For a newer region, update aws-cdk-lib.',
+);
 const stackId = text(
   /^[A-Z][A-Za-z0-9]{2,40}$/,
   'Use a capital letter followed by 2 to 40 letters and digits.',
@@ -340,23 +343,16 @@ export function recordedArn(
   return typeof found === 'object' ? found[label] : found;
 }
 
-/** A copy without some of the fields. */
-export const without = <T extends object, Name extends keyof T>(object: T, ...names: readonly Name[]) =>
-  Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name as Name))) as Omit<
-    T,
-    Name
-  >;
-
 /**
  * The row after a promotion of its standby, but for `formerAddress`, which only the deployed stack knows:
  * docs/runbook/emergencies.md#promoting-the-standby. What belongs to the former region stays there.
  */
 export function promoted(row: Environment & { readonly standby: Standby }): Environment {
-  const { keys, certificateArn, globalClusterIdentifier: replicaOf, ...standby } = row.standby;
-  const { domainNames, webhookOrigin, ...former } = row;
+  const { keys, certificateArn, globalClusterIdentifier: replicaOf, instances, ...own } = row.standby;
+  const { standby, adoptedElasticIp, keyReplicas, adoptedKeys, domainNames, webhookOrigin, ...former } = row;
   return {
-    ...without(former, 'standby', 'adoptedElasticIp', 'keyReplicas', 'adoptedKeys'),
-    ...without(standby, 'instances'),
+    ...former,
+    ...own,
     ...(keys && { keyReplicas: keys }),
     ...(webhookOrigin && { webhookOrigin: { reserve: webhookOrigin.reserve } }),
     ...(domainNames && certificateArn && { domainNames: { ...domainNames, certificateArn } }),

@@ -11,7 +11,6 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import type { MetricName } from '../../domain/metrics';
 import { withStableLogicalId } from '../stable-logical-id';
 import {
   type AlarmRow,
@@ -52,8 +51,6 @@ export class Monitoring extends Construct {
     ];
     this.topic = new Alarms(this, 'Alarms', { environment, key, alarms }).topic;
     const stage = api.restApi.deploymentStage;
-    const ofDeliveries = (metricName: MetricName<'deliver-webhook'>, label: string = metricName) =>
-      deliveryMetric(environment, metricName, { label });
     const age = (statistic: string) => deliveryMetric(environment, 'Age', { statistic, label: statistic });
     this.cloudWatchDashboardUrl = addCloudWatchDashboard(new Construct(this, 'Dashboard'), alarms, [
       ...graphsOf(alarms),
@@ -64,12 +61,12 @@ export class Monitoring extends Construct {
       ]),
       graph('Refusals by code', [logMetrics.refusals]),
       graph("API Gateway's own responses by type", [logMetrics.gatewayResponses]),
-      graph('Webhook attempts by outcome', [ofDeliveries('Delivered'), ofDeliveries('Failed')]),
-      graph('Deliveries given up, webhooks disabled by 410', [
-        ofDeliveries('GivenUp', 'Given up'),
-        ofDeliveries('Disabled'),
-        ofDeliveries('Paused'),
-      ]),
+      graph(
+        'Webhook attempts by outcome, and what ended or paused',
+        (['Delivered', 'Failed', 'GivenUp', 'Disabled', 'Paused'] as const).map((metricName) =>
+          deliveryMetric(environment, metricName, { label: metricName }),
+        ),
+      ),
       graph('Age of completed deliveries', [age('p50'), age('p99')], 'ms'),
     ]);
   }

@@ -207,14 +207,13 @@ it.each<[string, Record<string, string>, string]>([
   ['every permission set', { operators: '*' }, 'operators is "*"'],
   ['an unknown environment', { environments: `${name},nowhere` }, 'environments names "nowhere"'],
   ['several environments', { environments: every }, '-c wallet:environments-may-replace-each-other=true'],
-  ['an unknown region', { region: 'eu-central-9' }, 'region is "eu-central-9". Use an AWS region'],
 ])('refuses %s', (_, changes, message) => {
   expect(() => settingsOf(changes)).toThrow(message);
 });
 
 it('accepts several environments in one account with the acknowledgement', () => {
   const accepted = settingsOf({
-    ...{ environments: every, region: 'eu-central-1' },
+    environments: every,
     'environments-may-replace-each-other': 'true',
   });
   expect(accepted.environments).toEqual(environments);

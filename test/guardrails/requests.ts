@@ -38,7 +38,7 @@ const requests = (region: string, actions: string, more: Context = {}, resource?
 const bootstrapTemplate = parse(
   readFileSync('node_modules/aws-cdk/lib/api/bootstrap/bootstrap-template.yaml', 'utf8'),
 );
-const settings = { repository: 'owner/name', region: 'eu-west-1' };
+const settings = { repository: 'owner/name' };
 
 /** All that is deployed into a row's account: the resources of each template, with its region. */
 export function templatesOf(

@@ -117,13 +117,9 @@ export class ResidencyPlugin implements IPolicyValidationPlugin {
     const unused = acknowledgements.filter((one) => !found.some((each) => accepts(one, each)));
     return [
       ...open.map((each) => violation({ ...each.rule, id: idOf(each) }, each.finding, stack)),
-      ...unused.map(({ logicalId, rule: value }) => {
-        const meant = open.find(
-          (each) => idOf(each).startsWith(`${value}[`) && each.finding.logicalId === logicalId,
-        );
-        const remedy = meant ? `Acknowledge Residency::${idOf(meant)} instead.` : acknowledgement.remedy;
-        return violation({ ...acknowledgement, remedy }, { logicalId, location: 'Metadata', value }, stack);
-      }),
+      ...unused.map(({ logicalId, rule: value }) =>
+        violation(acknowledgement, { logicalId, location: 'Metadata', value }, stack),
+      ),
     ];
   }
 }

@@ -1,13 +1,6 @@
 import { RegionInfo } from 'aws-cdk-lib/region-info';
-import {
-  type Finding,
-  intrinsicOf,
-  isObject,
-  possibleTexts,
-  type Rule,
-  rootOf,
-  type Template,
-} from './template';
+import { isObject } from '../../../domain/strict-json';
+import { type Finding, intrinsicOf, possibleTexts, type Rule, rootOf, type Template } from './template';
 
 /**
  * A region outside the environment's list, anywhere in a resource or an output: in ARNs, service principals,

@@ -1,5 +1,6 @@
+import { isObject } from '../../../domain/strict-json';
 import { staysInRegion } from './regions';
-import { isObject, possibleTexts, type Rule, rootOf, type Template, valuesAt } from './template';
+import { possibleTexts, type Rule, rootOf, type Template, valuesAt } from './template';
 
 /** The resource types in use of which no property, with these rules, can move data out of its region or allow access. */
 const reviewedTypes: Readonly<Record<string, string>> = {

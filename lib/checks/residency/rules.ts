@@ -1,8 +1,8 @@
+import { isObject, parseObject } from '../../../domain/strict-json';
 import {
   branchesOf,
   entriesWithin,
   type Finding,
-  isObject,
   type JsonObject,
   possibleTexts,
   type ResidencyBoundary,
@@ -152,7 +152,7 @@ export const cloudWatchDashboard: Rule = {
   *find(template) {
     for (const { logicalId, properties } of ofType(template, 'AWS::CloudWatch::Dashboard')) {
       for (const text of possibleTexts(properties.DashboardBody, template)) {
-        const body = { logicalId, location: 'Properties.DashboardBody', value: parse(text) };
+        const body = { logicalId, location: 'Properties.DashboardBody', value: parseObject(text) ?? text };
         yield* findInDashboard(body, template.boundary);
       }
     }
@@ -173,13 +173,5 @@ function* findInDashboard(body: Finding, { residencyRegions }: ResidencyBoundary
     if (!['alarm', 'metric', 'text'].includes(String(type.value))) yield type;
     if (type.value === 'metric' && !residencyRegions.includes(String(region.value))) yield region;
     yield* entriesWithin(widget).filter(isForeign);
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
   }
 }

@@ -1,3 +1,5 @@
+import { isObject } from '../../../domain/strict-json';
+
 /** The limits of one stack, so that an environment's data stays in its regions. */
 export interface ResidencyBoundary {
   /** The stack's name. */
@@ -52,9 +54,6 @@ export interface Rule {
   readonly remedy: string;
   readonly find: (template: Template) => Iterable<Finding>;
 }
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** An object-valued section or field; empty if missing. */
 function objectAt(value: unknown, key: string): JsonObject {

@@ -35,8 +35,6 @@ const usages: Readonly<Record<string, string>> = {
 /** Bytes. https://docs.aws.amazon.com/kms/latest/APIReference/API_Sign.html, API_GenerateMac.html */
 const messageLimit = 4_096;
 
-export type Kms = ReturnType<typeof createKms>;
-
 /** A minimal KMS: GetPublicKey, Sign (ECDSA_SHA_256) and GenerateMac (HMAC_SHA_256), by key ARN or id. */
 export function createKms(authorize: Authorize = allowEverything) {
   /** Keyed by ARN. A key whose primary is not on this machine is made when first used. */

@@ -100,7 +100,11 @@ it.each(['app', 'stack', 'function', 'other'] as const)('refuses a layer acknowl
 });
 
 it.each([
-  ['without a location', ['unreviewed'], /Acknowledge Residency::unreviewed\[Properties\.Layers\] instead\./],
+  [
+    'without a location',
+    ['unreviewed'],
+    /unreviewed\[Properties\.Layers\].*Rule Residency::acknowledgement/s,
+  ],
   ['of nothing', [acknowledged, 'unreviewed[Type]'], /Rule Residency::acknowledgement/],
 ])('refuses an acknowledgement %s', (_, rules, finding) => {
   const ids = rules.map((rule) => ({ id: `Residency::${rule}`, reason }));

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { Command } from 'commander';
-import { duration, number } from '../../../cli/shell/options';
+import { number } from '../../../cli/shell/options';
 import { longRun } from '../long-run';
 import { drawWorld, tellStory } from './stories';
 import { runWorld } from './world';
@@ -14,12 +14,7 @@ const command = new Command('npm run simulate --')
     'the seed of one world (default: a new one, and those after it)',
     number(1, 2 ** 32),
   )
-  .addOption(
-    duration('--duration <duration>', 'time for worlds; one begins before it is over', {
-      usual: '1m',
-      most: '6h',
-    }),
-  );
+  .option('--duration <seconds>', 'time for worlds; one begins before it is over', number(1, 21_600), 60);
 
 void longRun<{ seed?: number; duration: number }>(
   command,
