@@ -27,23 +27,23 @@ export interface Shared {
   readonly signal: AbortSignal;
   /** Called if an environment cannot go on: its PostgreSQL has exited, or a log cannot be written. */
   readonly onFailure: (error: Error) => void;
+  readonly parts: Promise<readonly [LocalCertificate, Services]>;
+  readonly runtime?: Runtime | undefined;
 }
 
-/** An environment whose logs are open, whose PostgreSQL is starting, and whose APIs have addresses. */
-export type OpenedEnvironment = Awaited<ReturnType<typeof openEnvironment>>;
+interface Own {
+  readonly permissions: Permissions;
+  /** Returns the port for an API's stage; 0: any free one. */
+  readonly portOf: (stageName: string) => number;
+  /** Stops the environment. */
+  readonly cleanup: Cleanup;
+}
 
-/**
- * Opens an environment before any resource of any environment is created: functions need its addresses, and dashboards
- * link to each other.
- *
- * @param portOf returns the port for an API's stage; 0: any free one
- * @param cleanup stops the environment
- */
-export async function openEnvironment(
+/** Starts PostgreSQL, gives the APIs their addresses, creates the resources, then accepts requests and messages. */
+export async function startEnvironment(
   stack: Stack,
-  portOf: (stageName: string) => number,
-  { state, log, signal, onFailure }: Shared,
-  cleanup: Cleanup,
+  { permissions, portOf, cleanup }: Own,
+  { state, log, signal, onFailure, parts, runtime }: Shared,
 ) {
   const { environment } = stack;
   const folder = state.environment(environment);
@@ -75,26 +75,8 @@ export async function openEnvironment(
     ),
   );
   const apis = await openApis(stack, portOf, cleanup);
-  return { stack, folder, logs, postgres, apis, cleanup };
-}
-
-/** The parts that all environments use. */
-interface Parts {
-  readonly permissions: Permissions;
-  readonly services: Services;
-  readonly certificate: LocalCertificate;
-  readonly runtime: Runtime | undefined;
-}
-
-/** Creates an environment's resources, then accepts requests and messages. */
-export async function startEnvironment(
-  { apis, ...opened }: OpenedEnvironment,
-  parts: Parts,
-  { log, signal }: Shared,
-) {
-  const { stack, folder, logs, cleanup } = opened;
-  const { permissions, services } = parts;
-  const context = { ...opened, ...parts };
+  const [certificate, services] = await parts;
+  const context = { stack, folder, permissions, services, postgres, certificate, logs, runtime, cleanup };
   adoptKeys(stack.template, context);
   const { resources, outputs } = await deployStack(
     stack,

@@ -4,7 +4,7 @@ import { type Authorize, createPermissions, type Decide, type Permissions } from
 import type { Runtime } from './aws/lambda/instance';
 import { localCertificate } from './aws/rds/certificate';
 import { startServices } from './aws/services';
-import { type OpenedEnvironment, openEnvironment, type Shared, startEnvironment } from './environment';
+import { type Shared, startEnvironment } from './environment';
 import { allSettledOrThrow, Cleanup } from './shared/cleanup';
 import { type Ports, portOf, receiverUrl } from './shared/ports';
 import { writeJson } from './state/json';
@@ -49,16 +49,11 @@ export async function startLocal(options: LocalOptions): Promise<Local> {
   }
 }
 
-async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
-  const { assembly, state, ports, runtime } = options;
-  const { signal } = shared;
+async function start(options: LocalOptions, shared: Omit<Shared, 'parts'>, cleanup: Cleanup) {
+  const { assembly, state, ports } = options;
   const serving = servingStacks(readAssembly(assembly));
   const positions = serving.map(({ environment }) => environment);
   const stacks = serving.filter(({ environment }) => options.environments?.includes(environment) ?? true);
-  const portIn =
-    ({ environment }: Stack) =>
-    (stageName: string) =>
-      portOf(stageName, positions.indexOf(environment), ports);
   // Commands find running environments by these files.
   const removeAddresses = () => {
     for (const file of [state.outputsFile, state.endpointsFile]) rmSync(file, { force: true });
@@ -74,30 +69,28 @@ async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
     }
     return undefined;
   };
-  const [certificate, services, all] = await allSettledOrThrow([
+  const parts = allSettledOrThrow([
     localCertificate(state.certificatesDirectory),
     startServices(cleanup, authorize),
-    allSettledOrThrow(stacks.map((stack) => openEnvironment(stack, portIn(stack), shared, cleanup.nested()))),
   ]);
-  signal.throwIfAborted();
-  const opened = new Map(all.map((each) => [each.stack.environment, each]));
+  const cleanups = new Map(stacks.map(({ environment }) => [environment, cleanup.nested()]));
   const running = new Map<string, RunningEnvironment>();
 
-  async function startOpened(own: OpenedEnvironment): Promise<void> {
-    const { environment } = own.stack;
-    const ofOwn = createPermissions(options.decide);
-    permissions.set(environment, ofOwn);
-    const parts = { permissions: ofOwn, services, certificate, runtime };
-    running.set(environment, await startEnvironment(own, parts, shared));
+  async function startOne(stack: Stack): Promise<void> {
+    const { environment } = stack;
+    const own = {
+      permissions: createPermissions(options.decide),
+      portOf: (stageName: string) => portOf(stageName, positions.indexOf(environment), ports),
+      cleanup: cleanups.get(environment) as Cleanup,
+    };
+    permissions.set(environment, own.permissions);
+    running.set(environment, await startEnvironment(stack, own, { ...shared, parts }));
   }
 
-  await allSettledOrThrow(
-    all.map((own) => {
-      const started = startOpened(own);
-      started.catch(shared.onFailure);
-      return started;
-    }),
-  );
+  const starting = stacks.map(startOne);
+  for (const each of [parts, ...starting]) each.catch(shared.onFailure);
+  await allSettledOrThrow(starting);
+  const [, services] = await parts;
   cleanup.nested().add(removeAddresses);
   const writeAddresses = () => {
     const databases = Array.from(services.databases, ([environment, url]) => [
@@ -120,12 +113,10 @@ async function start(options: LocalOptions, shared: Shared, cleanup: Cleanup) {
     invoke: async (nameOrArn: string, event: unknown) => services.functions.find(nameOrArn).invoke(event),
     /** Starts one environment again from another template. Only its data, messages and ports stay. */
     async restart(stack: Stack): Promise<void> {
-      const { cleanup, folder } = opened.get(stack.environment) as OpenedEnvironment;
-      await cleanup.run();
-      services.queues.release(folder.messagesFile);
-      const own = await openEnvironment(stack, portIn(stack), shared, cleanup);
-      opened.set(stack.environment, own);
-      await startOpened(own);
+      const { environment } = stack;
+      await cleanups.get(environment)?.run();
+      services.queues.release(state.environment(environment).messagesFile);
+      await startOne(stack);
       writeAddresses();
     },
     /** Completes running requests, then stops everything; a second call waits for the first. */
