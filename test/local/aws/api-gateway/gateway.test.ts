@@ -160,12 +160,12 @@ it("a function is too late after the integration's timeout: 504", async () => {
   expect((await send('/')).status).toBe(504);
 });
 
-const statement = (Effect: string, Resource = '*') => ({ Effect, Action: 'execute-api:Invoke', Resource });
 const allow: Behaviour = ({ methodArn }) => ({
   principalId: 'us-1',
-  policyDocument: { Statement: [statement('Allow', methodArn)] },
+  policyDocument: { Statement: [{ Effect: 'Allow', Action: 'execute-api:Invoke', Resource: methodArn }] },
   context: { exp: 12 },
 });
+
 it('caches decisions per identity for the time to live, applied to each method; a failure is not cached', async () => {
   let now = 1_000_000;
   let isFailing = true;
