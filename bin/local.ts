@@ -23,4 +23,5 @@ void runLocalCommand(process.argv.slice(2), {
     // Ctrl-C, `kill`, and a closed terminal.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, listener);
   },
+  onUncaught: (listener) => process.removeAllListeners('uncaughtException').on('uncaughtException', listener),
 }).then((exitCode) => process.exit(exitCode));

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { Seeded } from '../domain/operations';
@@ -9,7 +9,7 @@ import { banner } from './banner';
 import { prepareCluster } from './database-folder';
 import { removePostgres } from './postgres/postgres';
 import { allSettledOrThrow, Cleanup } from './shared/cleanup';
-import { highestOffset, type Ports } from './shared/ports';
+import { highestOffset, type Ports, requireFreePorts } from './shared/ports';
 import { StartError } from './shared/start-error';
 import type * as start from './start';
 import { openState } from './state/lock';
@@ -28,6 +28,8 @@ export interface CommandContext {
   environmentNames(): readonly string[];
   /** Registers a listener for SIGINT, SIGTERM and SIGHUP. */
   onSignal(listener: () => void): void;
+  /** Registers the listener for errors that nothing catches: PostgreSQL must not be left running. */
+  onUncaught(listener: (error: Error) => void): void;
 }
 
 interface Options {
@@ -109,7 +111,7 @@ async function run(options: Options, context: CommandContext): Promise<number> {
 
 /** @throws (rejects) always: the first failure, or `interrupted` */
 async function runUntilAborted(options: Options, context: CommandContext, cleanup: Cleanup): Promise<void> {
-  const { print, note, projectRoot, onSignal } = context;
+  const { print, note, projectRoot, onSignal, onUncaught } = context;
   // Since process start, to include loading.
   const step = (line: string) => note(`${(performance.now() / 1_000).toFixed(1).padStart(4)} s  ${line}`);
   const state = openState(resolve(projectRoot, options.state ?? '.local'));
@@ -119,16 +121,22 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
     if (!ending.signal.aborted) note('Stopping…');
     ending.abort(interrupted);
   });
+  // The first failure ends the rest at once.
+  const fail = (error: Error) => ending.abort(error);
+  onUncaught(fail);
   const { signal } = ending;
   const { assemblyDirectory: assembly, outputsFile, logsDirectory } = state;
   const { environment: environments, portOffset: ports } = options;
   const log = { step, problem: note };
   try {
     if (options.fresh) await removeData(state, signal, environments);
-    // The first failure ends the rest at once.
-    const fail = (error: Error) => ending.abort(error);
+    requireSpace(state);
+    const onSynthesis = () => {
+      step('Synthesizing the stacks');
+      requireFreePorts(context.environmentNames(), ports, environments).catch(fail);
+    };
     const prepared = [
-      provideAssembly({ directory: assembly, signal, onStep: step }),
+      provideAssembly({ directory: assembly, signal, onSynthesis }),
       prepareCluster(state, signal),
     ];
     for (const each of prepared) each.catch(fail);
@@ -157,6 +165,18 @@ function textOf(failure: unknown): string {
   const { message, stack } = failure as Error;
   const isBug = [TypeError, ReferenceError, RangeError].some((type) => failure instanceof type);
   return String(isBug ? stack : message);
+}
+
+/** @throws StartError if the disk is nearly full: a start would end in the middle, with an error of whatever wrote last */
+function requireSpace({ directory, environmentsDirectory }: StateFolder): void {
+  const { bavail, bsize } = statfsSync(directory);
+  const free = Math.floor((bavail * bsize) / 1e6);
+  // Three environments and the stacks; later starts write little.
+  const needed = existsSync(environmentsDirectory) ? 50 : 300;
+  if (free < needed)
+    throw new StartError(
+      `${directory} has ${free} MB of free space, and a start needs ${needed} MB. Free some, or use another folder with --state DIR.`,
+    );
 }
 
 /** Deletes the environments' stored data and the synthesized stacks. @param chosen names. @default - all */

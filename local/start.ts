@@ -89,8 +89,8 @@ async function start(options: LocalOptions, shared: Omit<Shared, 'parts'>, clean
 
   const starting = stacks.map(startOne);
   for (const each of [parts, ...starting]) each.catch(shared.onFailure);
-  await allSettledOrThrow(starting);
-  const [, services] = await parts;
+  // Also the services, for what starts now to be stopped.
+  const [[, services]] = await allSettledOrThrow([parts, ...starting]);
   cleanup.nested().add(removeAddresses);
   const writeAddresses = () => {
     const databases = Array.from(services.databases, ([environment, url]) => [

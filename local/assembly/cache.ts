@@ -26,8 +26,8 @@ interface AssemblyCacheOptions {
   readonly directory: string;
   /** Aborts a synthesis. */
   readonly signal: AbortSignal;
-  /** Called with progress messages. */
-  readonly onStep?: (step: string) => void;
+  /** Called when a synthesis has started. */
+  readonly onSynthesis?: () => void;
   /** Root of the sources. @default - this project */
   readonly root?: string;
 }
@@ -38,14 +38,15 @@ interface AssemblyCacheOptions {
  * @throws StartError with the app's output
  */
 export async function provideAssembly(options: AssemblyCacheOptions): Promise<void> {
-  const { directory, signal, onStep = () => undefined, root = projectRoot } = options;
+  const { directory, signal, onSynthesis = () => undefined, root = projectRoot } = options;
   const digest = digestOfSources(root);
   const stored = digestFile(directory);
   if (existsSync(stored) && readFileSync(stored, 'utf8') === digest) return;
-  onStep('Synthesizing the stacks');
   const unfinished = `${directory}.new`;
   try {
-    await synthesize(unfinished, signal, root);
+    const synthesized = synthesize(unfinished, signal, root);
+    onSynthesis();
+    await synthesized;
     // If sources changed meanwhile, the assembly may contain only some of the changes.
     if (digestOfSources(root) === digest) writeFileSync(digestFile(unfinished), digest);
     rmSync(directory, { recursive: true, force: true });

@@ -91,5 +91,8 @@ async function initialize(folder: string, signal: AbortSignal | undefined): Prom
   const [failure, output] = await Promise.all([ended, text(child.stderr)]);
   signal?.removeEventListener('abort', kill);
   signal?.throwIfAborted();
-  if (failure) throw new Error(`initdb failed in ${data}: ${failure}\n${output.trim()}`);
+  const remedy = output.includes('user does not exist')
+    ? '\nRun as a user with an entry in /etc/passwd: in a container, --user node.'
+    : '';
+  if (failure) throw new Error(`initdb failed in ${data}: ${failure}\n${output.trim()}${remedy}`);
 }

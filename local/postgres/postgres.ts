@@ -70,7 +70,7 @@ export async function startPostgres(options: PostgresOptions) {
   });
   await waitForPreviousServer(data, signal);
   // Not in the data folder: a socket's path has at most 103 bytes (macOS). Source: sun_path in unix(7).
-  const socketDirectory = await mkdtemp('/tmp/wallet-pg-');
+  const socketDirectory = await mkdtemp('/tmp/wallet-pg-').catch(() => mkdtemp('/dev/shm/wallet-pg-'));
   const removeSockets = () => rm(socketDirectory, { recursive: true, force: true });
 
   let isStopping = false;

@@ -1,3 +1,6 @@
+import { createServer } from 'node:http';
+import { listen } from './loopback-server';
+
 /** Any free ports, or the usual ones plus the offset. */
 export type Ports = 'any' | { readonly offset: number };
 
@@ -20,3 +23,18 @@ export function portOf(stageName: string, position: number, ports: Ports): numbe
 /** Where `./wallet local receive` listens by default. */
 export const receiverUrl = (ports: Ports): string =>
   `http://127.0.0.1:${8010 + (ports === 'any' ? 0 : ports.offset)}/`;
+
+/**
+ * @param names of all serving environments, in order
+ * @param chosen those that start. @default - all
+ * @throws (rejects) StartError for a port in use
+ */
+export async function requireFreePorts(
+  names: readonly string[],
+  ports: Ports,
+  chosen = names,
+): Promise<void> {
+  for (const [position, name] of names.entries())
+    for (const stageName of chosen.includes(name) ? Object.keys(firstPorts) : [])
+      await (await listen(createServer(), portOf(stageName, position, ports))).close();
+}

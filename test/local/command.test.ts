@@ -1,20 +1,30 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import fs, { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { environments } from '../../lib/environments';
-import { runLocalCommand } from '../../local/command';
+import { type CommandContext, runLocalCommand } from '../../local/command';
 import type { LocalOptions } from '../../local/start';
+import { startHttpServer } from '../support/http-server';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const mockWatch = jest.fn();
 const mockStart = jest.fn();
-jest.mock('../../local/assembly/cache', () => ({ provideAssembly: async () => undefined }));
+const mockAssembly = jest.fn();
+jest.mock('../../local/assembly/cache', () => ({
+  provideAssembly: (options: object) => mockAssembly(options),
+}));
 jest.mock('../../local/watch', () => ({ watchSources: (options: object) => mockWatch(options) }));
 jest.mock('../../local/start', () => ({ startLocal: (options: LocalOptions) => mockStart(options) }));
 
 const folder = temporaryFolder();
+beforeEach(() => mockAssembly.mockReset().mockResolvedValue(undefined));
 
-async function start(args: string[], variables = {}) {
+async function start(
+  args: string[],
+  variables = {},
+  onUncaught: CommandContext['onUncaught'] = () => undefined,
+) {
   const said: string[] = [];
   const exitCode = await runLocalCommand(args, {
     print: (text) => said.push(text),
@@ -23,6 +33,7 @@ async function start(args: string[], variables = {}) {
     variables,
     environmentNames: () => environments.map(({ name }) => name),
     onSignal: () => undefined,
+    onUncaught,
   });
   return { exitCode, said: said.join('\n') };
 }
@@ -46,11 +57,15 @@ it.each([
   expect(said).toContain(message);
 });
 
-/** Starts with environments that do nothing, until they fail. */
-async function startIdle(...args: string[]) {
-  // A state that has environments needs no new cluster.
+/** A state that has environments needs no new cluster. */
+function makeState(): void {
   mkdirSync(join(folder(), 'state/environments'), { recursive: true });
   writeFileSync(join(folder(), 'state/.wallet-state'), '');
+}
+
+/** Starts with environments that do nothing, until they fail. */
+async function startIdle(...args: string[]) {
+  makeState();
   mockStart.mockImplementation(async ({ ending }: LocalOptions) => {
     setImmediate(() => ending?.abort(new TypeError('a bug')));
     const invoke = async () => ({ ok: false });
@@ -71,4 +86,45 @@ it('watches the sources with --watch, until it ends', async () => {
   await startIdle('--watch');
   const assembly = join(folder(), 'state/cdk.out');
   expect(mockWatch.mock.calls).toMatchObject([[{ assembly, signal: { aborted: true } }]]);
+});
+
+it('cleans up after an error that nothing catches', async () => {
+  makeState();
+  const stop = jest.fn().mockResolvedValue(undefined);
+  let fail: (error: Error) => void = () => undefined;
+  mockStart.mockImplementation(async () => {
+    setImmediate(() => fail(new RangeError('a bug')));
+    return { environments: () => [], invoke: async () => ({ ok: false }), stop };
+  });
+  const { exitCode, said } = await start(['--state', join(folder(), 'state')], {}, (listener) => {
+    fail = listener;
+  });
+  expect([exitCode, stop.mock.calls.length]).toEqual([1, 1]);
+  expect(said).toContain('error: RangeError: a bug');
+});
+
+it('tells a port in use while it synthesizes', async () => {
+  makeState();
+  mockAssembly.mockImplementation(async ({ onSynthesis, signal }) => {
+    onSynthesis();
+    await once(signal, 'abort');
+    signal.throwIfAborted();
+  });
+  const other = await startHttpServer(() => undefined);
+  const offset = `--port-offset=${other.port - 8_001}`;
+  const args = ['--environment', first.name, '--state', join(folder(), 'state'), offset];
+  const { exitCode, said } = await start(args);
+  await other.stop();
+  expect(exitCode).toBe(1);
+  expect(said).toContain(`error: Port ${other.port} is in use.`);
+});
+
+it.each([
+  [49, /has 49 MB of free space, and a start needs 50 MB\. Free some/],
+  [50, /a bug/],
+])('with %d MB of free space: %s', async (free, said) => {
+  const statfs = jest.spyOn(fs, 'statfsSync').mockReturnValue({ bavail: free, bsize: 1e6 } as never);
+  const started = await startIdle();
+  statfs.mockRestore();
+  expect(started).toEqual({ exitCode: 1, said: expect.stringMatching(said) });
 });

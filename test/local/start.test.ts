@@ -12,6 +12,13 @@ import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const { name, stackId } = first;
+/** Servers and processes. */
+const openHandles = () =>
+  process
+    .getActiveResourcesInfo()
+    .filter((name) => /^(TCPServer|Process)/.test(name))
+    .join();
+const openAtFirst = openHandles();
 const folder = temporaryFolder();
 let state: State;
 let database: string;
@@ -56,7 +63,6 @@ it.each([
   ['aws/cloudformation/custom-resources', 'createCustomResource'],
   ['aws/lambda/event-sources', 'startEventSources'],
 ])('a failure of %s, %s, leaves nothing open', async (file, step) => {
-  const before = openHandles();
   const actual = jest.requireActual(`../../local/${file}`);
   const isAsync = actual[step].constructor.name === 'AsyncFunction';
   const fail = () => {
@@ -68,16 +74,9 @@ it.each([
   const { startLocal } = require('../../local/start') as typeof import('../../local/start');
   jest.dontMock(`../../local/${file}`);
   await expect(start({}, startLocal)).rejects.toThrow('It failed.');
-  await eventually(() => openHandles() === before);
+  await eventually(() => openHandles() === openAtFirst);
   expect(existsSync(state.outputsFile)).toBe(false);
 });
-
-/** Servers and processes. */
-const openHandles = () =>
-  process
-    .getActiveResourcesInfo()
-    .filter((name) => /^(TCPServer|Process)/.test(name))
-    .join();
 
 it('ends at once when it is aborted', async () => {
   const interruption = new AbortController();

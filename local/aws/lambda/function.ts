@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { resolve as resolvePath } from 'node:path';
 import { LOCAL_ACCOUNT_ID } from '../../assembly/manifest';
 import {
@@ -10,6 +11,14 @@ import {
   type Runtime,
   startProcess,
 } from './instance';
+
+/** Starting instances of all functions: as many as cores, so that a sudden load finds warm ones instead of starting its own. */
+let starting = 0;
+/** Resume invocations that wait for an instance, when one has started or is idle. */
+const turns: (() => void)[] = [];
+function takeTurns(): void {
+  for (const resume of turns.splice(0)) resume();
+}
 
 export interface LocalFunctionOptions extends Code {
   readonly name: string;
@@ -79,6 +88,7 @@ export function startFunction(options: LocalFunctionOptions) {
 
   function rest(instance: Instance): void {
     idle.set(instance, setTimeout(() => take(instance).kill(), idleLimit).unref());
+    takeTurns();
   }
 
   function endIdle(): void {
@@ -107,9 +117,18 @@ export function startFunction(options: LocalFunctionOptions) {
 
   /** Takes an idle instance or starts one. @returns a failure if it cannot start */
   async function acquire() {
-    if (signal.aborted) return failed('Runtime.Stopped', `Function ${name} is stopped`);
-    const warm = [...idle.keys()].at(-1);
-    return warm ? take(warm) : start(code);
+    for (;;) {
+      if (signal.aborted) return failed('Runtime.Stopped', `Function ${name} is stopped`);
+      const warm = [...idle.keys()].at(-1);
+      if (warm) return take(warm);
+      if (starting < availableParallelism()) break;
+      await new Promise<void>((resume) => turns.push(resume));
+    }
+    starting += 1;
+    return start(code).finally(() => {
+      starting -= 1;
+      takeTurns();
+    });
   }
 
   /** @returns a failure if the code cannot be loaded */
@@ -177,6 +196,7 @@ export function startFunction(options: LocalFunctionOptions) {
     /** Kills every instance; running, waiting and later invocations fail. */
     async stop() {
       stopping.abort();
+      takeTurns();
       for (const instance of instances) instance.kill();
       await Promise.all([...instances].map(({ ended }) => ended));
     },

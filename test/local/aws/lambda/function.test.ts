@@ -1,11 +1,12 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import {
   type LocalFunction,
   type LocalFunctionOptions,
   startFunction,
 } from '../../../../local/aws/lambda/function';
-import { startProcess } from '../../../../local/aws/lambda/instance';
+import { type Runtime, startProcess } from '../../../../local/aws/lambda/instance';
 import { isAlive } from '../../../../local/shared/processes';
 import { eventually } from '../../../support/eventually';
 import { startInProcess } from '../../../support/own-environments';
@@ -93,9 +94,18 @@ test('new code serves the next invocation; a running one completes with the old'
   expect(await edited.invoke({})).toMatchObject({ payload: 'newest' });
 });
 
-test('idle instances end, the latest used last', async () => {
-  const busy = start('await new Promise((end) => setTimeout(end, event));', { idleLimit: 300 });
+test('as many instances start at once as there are cores; idle ones end, the latest used last', async () => {
+  let [starting, most] = [0, 0];
+  const runtime: Runtime = async (code) => {
+    most = Math.max(most, ++starting);
+    await new Promise(setImmediate);
+    starting -= 1;
+    return startInProcess(code);
+  };
+  const code = 'await new Promise((end) => setTimeout(end, event));';
+  const busy = start(code, { runtime, idleLimit: 300 });
   await Promise.all(Array.from({ length: 10 }, () => busy.invoke(100)));
+  expect(most).toBe(Math.min(10, availableParallelism()));
   const latest = busy.instances().at(-1);
   expect(busy.instances()).toHaveLength(10);
   await eventually(async () => {
