@@ -2,4 +2,4 @@ import './uncaught';
 import { createAccountApp } from '../lib/account/account-app';
 import { warn } from './warn';
 
-createAccountApp(undefined, undefined, warn).synth();
+createAccountApp(warn).synth();

@@ -2,4 +2,4 @@ import './uncaught';
 import { createGuardrailsApp } from '../lib/guardrails/guardrails-app';
 import { warn } from './warn';
 
-createGuardrailsApp(process.env, undefined, undefined, warn).synth();
+createGuardrailsApp(process.env, warn).synth();

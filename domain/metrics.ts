@@ -2,8 +2,8 @@
 interface Metrics {
   /** Attempts; deliveries given up; webhooks disabled or paused; the age of completed deliveries in ms. */
   'deliver-webhook': 'Delivered' | 'Failed' | 'GivenUp' | 'Disabled' | 'Paused' | 'Age';
-  /** The probe's deliveries: those that passed, ms since they were sent, and genuine ones from an address not published. */
-  'check-delivery': 'Verified' | 'AgeMs' | 'OtherAddress';
+  /** The probe's deliveries: those that passed, and genuine ones from an address not published. */
+  'check-delivery': 'Verified' | 'OtherAddress';
 }
 
 export type Measured = keyof Metrics;

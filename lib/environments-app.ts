@@ -52,11 +52,11 @@ export function createApp({ outdir, ...options }: CreateAppOptions = {}): App {
   return app;
 }
 
-/** An app with the settings of all of ours. */
-export const newApp = (outdir: string | undefined, props: AppProps = {}): App =>
+/** An app with the settings of all of ours, those in cdk.json too, which only the CDK command line reads by itself. */
+export const newApp = (outdir?: string, props: AppProps = {}): App =>
   new App({
     ...(outdir !== undefined && { outdir }),
-    context: commandLineContext(),
+    context: JSON.parse(readFileSync(resolve(__dirname, '../cdk.json'), 'utf8')).context,
     analyticsReporting: false,
     treeMetadata: false,
     ...props,
@@ -89,20 +89,10 @@ export function addEnvironments(scope: Stage, options: EnvironmentsOptions = {})
 /**
  * A setting of the project, as in `cdk -c wallet:environment=uae`. Without the prefix it may be another project's: the CDK command line
  * merges a person's own ~/.cdk.json into every project (https://github.com/aws/aws-cdk/pull/12394).
- *
- * @param warn is told of one without the prefix. @default - nobody is
  */
-export function readSetting({ node }: Stage, name: string, warn?: Warn): unknown {
+export function readSetting({ node }: Stage, name: string, warn: Warn): unknown {
   const value = node.tryGetContext(`wallet:${name}`);
   if (value === undefined && node.tryGetContext(name) !== undefined)
-    warn?.(`The context "${name}" is not this project's. If you mean its setting, write -c wallet:${name}=…`);
+    warn(`The context "${name}" is not this project's. If you mean its setting, write -c wallet:${name}=…`);
   return value;
-}
-
-/** The context in cdk.json, mainly feature flags, which only the CDK command line reads by itself. */
-export function commandLineContext(): Record<string, unknown> {
-  const settings = JSON.parse(readFileSync(resolve(__dirname, '../cdk.json'), 'utf8')) as {
-    readonly context: Record<string, unknown>;
-  };
-  return settings.context;
 }

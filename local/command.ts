@@ -133,7 +133,7 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
     requireSpace(state);
     const onSynthesis = () => {
       step('Synthesizing the stacks');
-      requireFreePorts(context.environmentNames(), ports, environments).catch(fail);
+      requireFreePorts(context.environmentNames, ports, environments).catch(fail);
     };
     const prepared = [
       provideAssembly({ directory: assembly, signal, onSynthesis }),

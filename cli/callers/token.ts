@@ -17,12 +17,8 @@ export function registerToken(program: Command, terminal: Terminal): void {
   }).requiredOption('--caller <id>', 'the identity: user or service account', id('us', 'sa'));
 }
 
-interface UserActionOptions extends SignedRequest {
-  readonly caller: string;
-}
-
 export function registerUserAction(program: Command, terminal: Terminal): void {
-  environmentCommand<UserActionOptions>(program, terminal, 'user-action', {
+  environmentCommand<SignedRequest & { readonly caller: string }>(program, terminal, 'user-action', {
     summary: 'print the user action signature (JWT, ES256) of a request',
     help: 'The signature is valid for five minutes, once, for this caller, method, path and body only.',
     async run(target, { caller, ...request }, print) {

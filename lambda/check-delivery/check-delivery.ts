@@ -28,8 +28,8 @@ export interface CheckPorts {
   readonly now: () => number;
 }
 
-/** Milliseconds since the event was sent, or why the delivery is refused. */
-export type Checked = Result<number, Refusal<ProblemCode<'checkDelivery'>>>;
+/** Or why the delivery is refused. */
+export type Checked = Result<null, Refusal<ProblemCode<'checkDelivery'>>>;
 
 /** Milliseconds by which the signed time may differ from ours, as Standard Webhooks recommends. */
 const tolerance = 5 * 60_000;
@@ -61,7 +61,7 @@ export async function checkDelivery(
   if (Math.abs(now() - signedAt) > tolerance) return refuse('delivery_too_old');
   // Not a number is neither.
   if (isProbe && !(age >= -clockTolerance && age <= longestProbeAge)) return refuse('delivery_too_old');
-  return isPublished ? ok(age) : refuse('source_not_published');
+  return isPublished ? ok(null) : refuse('source_not_published');
 }
 
 function isSignedBy(secret: Uint8Array, delivery: ReceivedDelivery): boolean {

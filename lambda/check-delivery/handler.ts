@@ -3,7 +3,6 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Measured, type MetricName, metricNamespace } from '../../domain/metrics';
 import { probe } from '../../domain/probe';
-import { ok } from '../../domain/result';
 import { signatureHeaders } from '../../domain/signature';
 import { bindDependencies } from '../shared/bind-dependencies';
 import { readHeader, respond } from '../shared/http';
@@ -62,18 +61,14 @@ export const createHandler = ({ ports, metrics, log, responseHeaders }: Dependen
       );
       // The former region's probe, which reaches this one by the domain name, proves nothing of this one.
       if (webhookId === probe.webhookId && source !== ports.formerAddress) count(checked);
-      return checked.ok ? ok(null) : checked;
+      return checked;
     });
 
   /** Alarms read these. */
   function count(checked: Checked): void {
-    const add = (name: MetricName<'check-delivery'>, unit: 'Count' | 'Milliseconds', value: number) =>
-      metrics.addMetric(name, unit, value);
-    if (checked.ok) {
-      add('Verified', 'Count', 1);
-      add('AgeMs', 'Milliseconds', checked.value);
-    } else if (checked.error.code === 'source_not_published') add('OtherAddress', 'Count', 1);
-    else return;
+    if (!checked.ok && checked.error.code !== 'source_not_published') return;
+    const name: MetricName<'check-delivery'> = checked.ok ? 'Verified' : 'OtherAddress';
+    metrics.addMetric(name, 'Count', 1);
     metrics.publishStoredMetrics();
   }
 };

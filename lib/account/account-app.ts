@@ -1,13 +1,13 @@
 import { Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { ResidencyPlugin } from '../checks/residency/plugin';
-import { commandLineContext, newApp, readSetting, type Warn } from '../environments-app';
+import { newApp, readSetting, type Warn } from '../environments-app';
 import { AccountStack } from './account-stack';
 import { readAccountSettings } from './settings';
 
 /** The app of the account stack, with the other app's checks. Only it may contain some types of global services. */
-export function createAccountApp(outdir?: string, context?: Readonly<Record<string, string>>, warn?: Warn) {
-  const app = newApp(outdir, { context: { ...commandLineContext(), ...context } });
+export function createAccountApp(warn: Warn) {
+  const app = newApp();
   const settings = readAccountSettings((name) => readSetting(app, name, warn));
   const { environments, region } = settings;
   new AccountStack(app, settings);

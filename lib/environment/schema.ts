@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
+import { IPv4 } from 'ipaddr.js';
 import * as v from 'valibot';
 import { beginsWithDay } from '../../domain/time';
 import { defaultLifetimeSeconds } from '../../lambda/authorize-request/variables';
@@ -42,11 +43,10 @@ const stackId = text(
 const zones = list<string>((zone) => /^[a-z0-9-]+[a-f]$/.test(zone), zonesRemedy);
 /** Private (RFC 1918), of /16 to /20: the subnets are sixteenths and smaller, and EC2 has none below /28. */
 const vpcCidr = where((value) => {
-  const [, address = '', length] = /^([\d.]+)\/(16|17|18|19|20)$/.exec(value) ?? [];
-  if (!isIPv4(address)) return false;
-  const bits = address.split('.').reduce((sum, part) => 256 * sum + Number(part), 0);
-  const isPrivate = /^(10|172\.(1[6-9]|2\d|3[01])|192\.168)\./.test(address);
-  return isPrivate && bits % 2 ** (32 - Number(length)) === 0;
+  const [address = '', length] = value.split('/');
+  if (!isIPv4(address) || !/^(16|17|18|19|20)$/.test(`${length}`)) return false;
+  const isFirst = IPv4.networkAddressFromCIDR(value).toString() === address;
+  return isFirst && IPv4.parse(address).range() === 'private';
 }, 'Use a private block of /16 to /20 that begins at its first address, such as 10.10.0.0/16.');
 /** https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html; ours and AWS's are reserved. */
 const tags = v.pipe(

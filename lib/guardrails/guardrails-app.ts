@@ -3,7 +3,7 @@ import { CfnPolicy } from 'aws-cdk-lib/aws-organizations';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { Construct } from 'constructs';
 import { ResidencyPlugin } from '../checks/residency/plugin';
-import { commandLineContext, newApp, readSetting, type Warn } from '../environments-app';
+import { newApp, readSetting, type Warn } from '../environments-app';
 import { type AttachedPolicies, resourceControlPolicy, serviceControlPolicy } from './policies';
 import { readGuardedAccount } from './settings';
 
@@ -37,14 +37,9 @@ export class GuardrailsStack extends Stack {
   }
 }
 
-/** The app of that stack, with the other apps' checks. @param context of `cdk -c wallet:NAME=VALUE` */
-export function createGuardrailsApp(
-  variables: Readonly<Record<string, string | undefined>>,
-  outdir?: string,
-  context?: Readonly<Record<string, string>>,
-  warn?: Warn,
-): App {
-  const app = newApp(outdir, { context: { ...commandLineContext(), ...context } });
+/** The app of that stack, with the other apps' checks. */
+export function createGuardrailsApp(variables: NodeJS.ProcessEnv, warn: Warn): App {
+  const app = newApp();
   const guarded = readGuardedAccount((name) => readSetting(app, name, warn), variables);
   const { stackName: stackId } = new GuardrailsStack(app, guarded);
   const residencyRegions = [region, ...guarded.environment.residencyRegions];

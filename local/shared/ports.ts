@@ -30,11 +30,11 @@ export const receiverUrl = (ports: Ports): string =>
  * @throws (rejects) StartError for a port in use
  */
 export async function requireFreePorts(
-  names: readonly string[],
+  names: () => readonly string[],
   ports: Ports,
-  chosen = names,
+  chosen?: readonly string[],
 ): Promise<void> {
-  for (const [position, name] of names.entries())
-    for (const stageName of chosen.includes(name) ? Object.keys(firstPorts) : [])
+  for (const [position, name] of names().entries())
+    for (const stageName of chosen?.includes(name) === false ? [] : Object.keys(firstPorts))
       await (await listen(createServer(), portOf(stageName, position, ports))).close();
 }

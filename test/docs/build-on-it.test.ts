@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as cdk from 'aws-cdk-lib';
+import type { Stage } from 'aws-cdk-lib';
 import { transformSync } from 'esbuild';
 import * as application from '../../lib/environments-app';
 import { projectRoot } from '../architecture/sources';
@@ -14,16 +14,10 @@ const quick = { environments: [withSla], validateTemplates: false };
 const app = {
   ...application,
   createApp: (options: object) => application.createApp({ ...quick, ...options }),
-  addEnvironments: (scope: cdk.Stage) => application.addEnvironments(scope, quick),
+  newApp: () => application.newApp(undefined, { builtinCloudFormationValidation: false }),
+  addEnvironments: (scope: Stage) => application.addEnvironments(scope, quick),
 };
-class QuickApp extends cdk.App {
-  constructor(props: cdk.AppProps) {
-    super({ ...props, builtinCloudFormationValidation: false });
-  }
-}
-const quickCdk = Object.create(cdk, { App: { value: QuickApp } });
 function load(name: string): object {
-  if (name === 'aws-cdk-lib') return quickCdk;
   const isApp = name.startsWith('.') && join('bin', name) === 'lib/environments-app';
   return isApp ? app : require(require.resolve(name, { paths: [projectRoot] }));
 }

@@ -94,17 +94,17 @@ it.each<[string, Change]>([
 ])('returns %s for %j, and the metrics that alarms read count the probe alone', async (expected, change) => {
   const { answer, emitted } = await check(change);
   expect(answer).toBe(expected);
-  const metrics = { '204': ['Verified', 'AgeMs'], [elsewhere]: ['OtherAddress'] }[expected];
-  const names = ['Verified', 'AgeMs', 'OtherAddress'].filter((name) => name in emitted);
+  const metrics = { '204': ['Verified'], [elsewhere]: ['OtherAddress'] }[expected];
+  const names = ['Verified', 'OtherAddress'].filter((name) => name in emitted);
   // The probe of the former region proves nothing of this one.
   const counts = change.webhookId === undefined && change.source !== former;
   expect(names).toEqual((counts && metrics) || []);
 });
 
-it('tells the age of the probe, in the namespace and dimensions of alarms', async () => {
-  const { emitted } = await check({ sentAgo: 119 });
+it('counts in the namespace and dimensions of alarms', async () => {
+  const { emitted } = await check({});
   expect(emitted).toMatchObject({
-    ...{ environment: 'test', service: 'check-delivery', Verified: 1, AgeMs: 119_000 },
+    ...{ environment: 'test', service: 'check-delivery', Verified: 1 },
     _aws: { CloudWatchMetrics: [{ Namespace: 'WalletWebhooks', Dimensions: [['service', 'environment']] }] },
   });
 });
