@@ -61,7 +61,8 @@ describe('the API', () => {
       ]);
   });
 
-  it('announces a deprecation in all responses, and its last day once it is decided', () => {
+  it('announces a deprecation in all responses and in the outputs, and its last day once it is decided', () => {
+    expect(other.json.Outputs).toMatchObject({ Deprecated: { Value: 'true' } });
     const sunset = 'Wed, 30 Jun 2027 00:00:00 GMT';
     const { origins, gatewayResponses } = apiOf(other);
     const ofDashboard = apiOf(other, 'Dashboard').gatewayResponses();
