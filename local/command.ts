@@ -105,8 +105,7 @@ async function run(options: Options, context: CommandContext): Promise<number> {
   const failures = causes.filter((cause) => cause !== interrupted);
   for (const failure of failures) note(`error: ${textOf(failure)}`);
   if (failures.length === 0) note('Stopped.');
-  const [first] = failures;
-  return first instanceof StartError ? first.exitCode : Math.min(failures.length, 1);
+  return Math.min(failures.length, 1);
 }
 
 /** @throws (rejects) always: the first failure, or `interrupted` */

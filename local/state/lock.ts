@@ -1,4 +1,5 @@
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
   readlinkSync,
@@ -7,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isAlive } from '../shared/processes';
 import { StartError } from '../shared/start-error';
 import { type StateFolder, stateFolder } from './paths';
@@ -30,7 +31,7 @@ const markerText =
  */
 export function openState(directory: string): State {
   try {
-    mkdirSync(directory, { recursive: true });
+    createFolder(directory);
     const names = readdirSync(directory).sort();
     if (names.length > 0 && !names.includes(markerFile)) {
       throw new Error(
@@ -41,8 +42,15 @@ export function openState(directory: string): State {
     return { ...stateFolder(directory), close: lock(directory) };
   } catch (error) {
     if (error instanceof StartError) throw error;
-    throw new StartError(`${(error as Error).message}. Choose another state folder with --state DIR.`, 2);
+    throw new StartError(`${(error as Error).message}. Choose another state folder with --state DIR.`);
   }
+}
+
+/** Not `mkdir` with `recursive`: it never returns below a folder without subfolders, such as `/proc`. */
+function createFolder(path: string): void {
+  if (existsSync(path)) return;
+  createFolder(dirname(path));
+  mkdirSync(path);
 }
 
 /** The id of the running process that holds a lock. In a new container, this process may have the id of a killed one. */

@@ -44,7 +44,6 @@ const consumed = { npm_config_port_offset: 'true', npm_config_environment: 'true
 it.each([
   [['--port-offset='], {}, "argument '' is invalid. Expected a number up to 57425"],
   [['--nonsense'], {}, "error: unknown option '--nonsense'"],
-  [['--state', '/dev/null/state'], {}, 'Choose another state folder with --state DIR.'],
   [['--environment', 'mars'], {}, `argument 'mars' is invalid. Choose from ${first.name}, `],
   [
     [first.name, '3000'],
