@@ -53,7 +53,7 @@ it.each([
 it('fails when one of the concurrent commands fails, and prints the output of each', () => {
   const { status, printed } = run({ npm: 'echo "ran $*"; [ "$2" != bench ]' });
   expect(status).toBe(1);
-  for (const text of ['ran run compatible --', 'Failed: (npm run bench -- --samples 1)'])
+  for (const text of ['ran run compatible --', 'Failed: (npm run bench -- --effort 1)'])
     expect(printed).toContain(text);
 });
 

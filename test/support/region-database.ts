@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { Signer } from '@aws-sdk/rds-signer';
 import { Client } from 'pg';
 import { createDataApiDatabase } from '../../lambda/database/data-api';
 import { type Database, sql, type TransactionalDatabase } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
-import { migrations } from '../../lambda/database/migrations';
 import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lambda/database/variables';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
 import { startDatabaseEndpoint } from '../../local/aws/rds/endpoint';
@@ -81,11 +82,20 @@ async function openRegion(access: DatabaseAccess, postgres: TestDatabase) {
       if (access === 'direct') await owner.execute(sql`create role rds_iam`);
       const password = access === 'data-api' && { password: rolePassword };
       const roles = databaseRoles.map((name) => ({ name, ...password }));
-      const migrated = await migrateSchema(owner, migrations, roles);
+      const migrated = await migrateSchema(owner, readMigrations(), roles);
       if (!migrated.ok) throw new Error(JSON.stringify(migrated.error));
     },
     stop,
   };
+}
+
+/** Reads their files: only bundles and Jest import SQL, and benchmarks use this too. */
+function readMigrations() {
+  const directory = resolve(__dirname, '../../lambda/database/migrations');
+  const files = readdirSync(directory).filter((file) => file.endsWith('.sql'));
+  return files
+    .sort()
+    .map((file) => ({ name: basename(file, '.sql'), text: readFileSync(join(directory, file), 'utf8') }));
 }
 
 async function serveDataApi(postgres: TestDatabase) {

@@ -95,7 +95,7 @@ export function synthesizeEveryStack(environments: readonly Environment[] = tabl
   return stacks;
 }
 
-/** The serving stack of a row and its standby. Other rows only add links between dashboards. */
+/** The serving stack of a row and its standby. */
 const synthesize = (environment: Environment) =>
   withTemporaryFolder((outdir) => {
     const environments = [environment];

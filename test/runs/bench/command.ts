@@ -1,141 +1,44 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { Agent, request } from 'node:https';
-import { cpus, release, type } from 'node:os';
-import { join } from 'node:path';
-import { Logger } from '@aws-lambda-powertools/logger';
-import { Metrics } from '@aws-lambda-powertools/metrics';
-import { Command } from 'commander';
+import { cpus, loadavg, release, type } from 'node:os';
+import { Argument, Command } from 'commander';
 import { number } from '../../../cli/shell/options';
 import { columns } from '../../../cli/shell/terminal';
-import { deliveryId, newToken, retrySchedule, writeDelivery } from '../../../domain/delivery';
-import { ok } from '../../../domain/result';
-import { createHandler } from '../../../lambda/deliver-webhook/handler';
-import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
-import { createAuthority } from '../../support/certificates';
-import { longRun } from '../long-run';
+import { longRun, temporaryFolder } from '../long-run';
+import { measureBurst } from './burst';
+import { measureDeletion } from './delete';
+import { measureDelivery } from './deliver';
+import { type Figure, judge, missed, type PartOptions } from './measure';
+import { measurePurge } from './purge';
 
-/** Milliseconds until the receiver responds (50: typical of the internet), and the ratio to reach. */
-const receivers = [
-  [0, 0.5],
-  [50, 0.7],
-] as const;
-/** Minimum deliveries per sample. */
-const deliveriesOfSample = 50;
-const name = 'hooks.example.com';
-const webhookId = 'wh-aaaaa-aaaaa-aaaaaaaaaaaaaaaa';
-const body = JSON.stringify({ id: 'evt_1', organizationId: 'or-1', kind: 'wallet.created', data: {} });
+const parts: Readonly<Record<string, (options: PartOptions) => Promise<readonly Figure[]>>> = {
+  delete: measureDeletion,
+  deliver: measureDelivery,
+  purge: measurePurge,
+  burst: measureBurst,
+};
+const names = Object.keys(parts);
 
 const command = new Command('npm run bench --')
   .description(
-    'Measures deliveries a second of the delivery function, with a webhook in memory, against a loop over keep-alive connections.',
+    'Measures the product; each figure is a ratio within this run. Exits with 1 if one misses its goal.',
   )
-  .option('--samples <number>', 'of each figure', number(1, 1_000), 20);
+  .addArgument(new Argument('[parts...]', 'parts to run').choices(names).default(names))
+  .option('--effort <percent>', 'of the usual samples; below 100 it judges nothing', number(1, 100), 100);
 
-void longRun<{ samples: number }>(command, async ({ samples }, { cleanup, progress, signal }) => {
-  const authority = await createAuthority();
-  const certificate = JSON.stringify(await authority.issue({ name }));
-  const env = { RECEIVER_CERTIFICATE: certificate };
-  const server = fork(join(__dirname, 'receiver.cjs'), [], { env, execArgv: [] });
-  cleanup.add(() => server.kill());
-  const [port] = await once(server, 'message');
-  const rows = [['RECEIVER', 'IN FLIGHT', 'DELIVERIES', 'POST LOOP', 'RATIO', 'GOAL']];
-  for (const [after, goal] of receivers)
-    for (const inFlight of [1, 10, 50]) {
-      // Each case has its own: the server closes connections that another case left idle.
-      const agent = new Agent({
-        keepAlive: true,
-        ca: authority.cert,
-        lookup: (_name, _options, found) => found(null, [{ address: '127.0.0.1', family: 4 }]),
-      });
-      cleanup.add(() => agent.destroy());
-      const url = `https://${name}:${port}/${after}`;
-      const deliver = openHandler(url, authority.cert);
-      const rounds = Math.ceil(deliveriesOfSample / inFlight);
-      const perSecond = async (send: () => Promise<unknown>) => {
-        const began = performance.now();
-        for (let round = 0; round < rounds; round += 1) await send();
-        return (rounds * inFlight * 1_000) / (performance.now() - began);
-      };
-      const [ours, bare]: [number[], number[]] = [[], []];
-      // In turn, so that other load on the machine affects both equally. The first round warms up.
-      for (let sample = 0; sample <= samples; sample += 1) {
-        signal.throwIfAborted();
-        const one = await perSecond(() => deliver(inFlight));
-        const other = await perSecond(() =>
-          Promise.all(Array.from({ length: inFlight }, () => post(url, agent))),
-        );
-        if (sample > 0) ours.push(one);
-        if (sample > 0) bare.push(other);
-      }
-      const figures = [median(ours), median(bare)].map((rate) => `${Number(rate.toPrecision(3))}/s`);
-      const ratio = (median(ours) / median(bare)).toFixed(2);
-      rows.push([`${after} ms`, String(inFlight), ...figures, ratio, `at least ${goal}`]);
-      progress(rows.at(-1)?.join('  ') ?? '');
-    }
+void longRun<{ effort: number }>(command, async (options, harness) => {
+  const effort = options.effort / 100;
+  const rows: string[][] = [];
+  const [chosen] = command.processedArgs;
+  for (const part of chosen as string[]) {
+    harness.progress(`${part}: started, load ${loadavg()[0]?.toFixed(1)}`);
+    const directory = await temporaryFolder(harness.cleanup);
+    const figures = (await parts[part]?.({ ...harness, effort, directory })) ?? [];
+    rows.push(...figures.map((figure) => judge(part, figure, effort)));
+    await harness.cleanup.run();
+  }
   const machine = `${cpus().length} × ${cpus()[0]?.model}, ${type()} ${release()}, Node.js ${process.version}`;
-  return { report: [machine, '', ...columns(rows)].join('\n'), failed: false };
-});
-
-const median = (samples: readonly number[]): number =>
-  samples.toSorted((one, other) => one - other)[Math.floor(samples.length / 2)] ?? Number.NaN;
-
-/** The product's handler with its two statements in memory. @returns a function that delivers this many messages */
-function openHandler(url: string, certificateAuthority: string) {
-  process.env.POWERTOOLS_METRICS_DISABLED = 'true';
-  const metrics = new Metrics({ namespace: 'bench' });
-  const log = new Logger({ logLevel: 'SILENT' });
-  const done = async () => ok(null);
-  const queue = { send: done, hide: done };
-  const handler = createHandler({
-    ports: {
-      receivers: createReceivers({
-        certificateAuthorities: [certificateAuthority],
-        resolve: async () => ['93.184.216.34'],
-        route: () => '127.0.0.1',
-      }),
-      webhooks: {
-        find: async () => ok({ webhook: { url, enabled: true, unhealthy: false, secretVersion: 1 } }),
-        record: async () => ok({ isWritten: true }),
-        disable: async () => ok(undefined),
-      },
-      secrets: { secret: async () => ok(Buffer.alloc(32)) },
-      ...{
-        log,
-        metrics,
-        events: queue,
-        schedule: retrySchedule,
-        now: Date.now,
-        random: Math.random,
-        newToken,
-      },
-    },
-    queues: { delivery: queue, retry: queue },
-    ...{ retryQueueUrl: '/retries', deadLetters: queue, metrics },
-  });
-  const ids = { deliveryId: deliveryId('evt_1', webhookId), webhookId, eventId: 'evt_1' };
-  return async (count: number): Promise<void> => {
-    const record = {
-      ...{ receiptHandle: '', eventSourceARN: 'arn:aws:sqs:::deliveries' },
-      body: writeDelivery({ ...ids, acceptedAt: Date.now(), body }),
-      attributes: { ApproximateReceiveCount: '1' },
-    };
-    const Records = Array.from({ length: count }, (_, index) => ({ ...record, messageId: String(index) }));
-    const { batchItemFailures } = await handler({ Records } as unknown as Parameters<typeof handler>[0]);
-    if (batchItemFailures.length > 0) throw new Error('Not delivered.');
+  const head = ['PART', 'WHAT', 'MEDIAN', 'AGAINST', 'IS', 'N', 'RATIO', 'GOAL'];
+  return {
+    report: [machine, '', ...columns([head, ...rows])].join('\n'),
+    failed: rows.some((row) => row.at(-1)?.endsWith(missed)),
   };
-}
-
-const post = (url: string, agent: Agent): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const headers = {
-      'content-type': 'application/json',
-      'webhook-id': deliveryId('evt_1', webhookId),
-      'webhook-timestamp': '1795132800',
-      'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
-    };
-    const sent = request(url, { agent, method: 'POST', headers });
-    sent.on('error', reject);
-    sent.on('response', (response) => response.resume().on('end', resolve));
-    sent.end(body);
-  });
+});
