@@ -114,8 +114,13 @@ export async function measureBurst(options: PartOptions): Promise<Figure[]> {
 /** MiB of these processes, with a share of what several have in common: https://man7.org/linux/man-pages/man5/proc_pid_smaps.5.html */
 function memoryOf(processes: readonly number[]): number {
   const kilobytes = processes.map((pid) => {
-    const [, pss] = /^Pss: +(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? [];
-    return Number(pss);
+    try {
+      const [, pss] = /^Pss: +(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? [];
+      return Number(pss);
+    } catch {
+      // It has ended meanwhile.
+      return 0;
+    }
   });
   return kilobytes.reduce((sum, each) => sum + each, 0) / 1_024;
 }
