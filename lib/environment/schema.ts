@@ -43,8 +43,8 @@ const stackId = text(
 const zones = list<string>((zone) => /^[a-z0-9-]+[a-f]$/.test(zone), zonesRemedy);
 /** Private (RFC 1918), of /16 to /20: the subnets are sixteenths and smaller, and EC2 has none below /28. */
 const vpcCidr = where((value) => {
-  const [address = '', length] = value.split('/');
-  if (!isIPv4(address) || !/^(16|17|18|19|20)$/.test(`${length}`)) return false;
+  const [, address = ''] = /^([\d.]+)\/(16|17|18|19|20)$/.exec(value) ?? [];
+  if (!isIPv4(address)) return false;
   const isFirst = IPv4.networkAddressFromCIDR(value).toString() === address;
   return isFirst && IPv4.parse(address).range() === 'private';
 }, 'Use a private block of /16 to /20 that begins at its first address, such as 10.10.0.0/16.');

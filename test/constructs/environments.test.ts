@@ -72,9 +72,14 @@ describe('a row', () => {
   });
 
   it.each<[field: string, change: object]>([
-    ...['10.10.1.0/16', '172.32.0.0/16', '192.169.0.0/16', '10.10.0.0/21', '203.0.112.0/20'].map(
-      (vpcCidr): [string, object] => ['vpcCidr', { vpcCidr }],
-    ),
+    ...[
+      '10.10.1.0/16',
+      '172.32.0.0/16',
+      '192.169.0.0/16',
+      '10.10.0.0/21',
+      '203.0.112.0/20',
+      '10.10.0.0/16/16',
+    ].map((vpcCidr): [string, object] => ['vpcCidr', { vpcCidr }]),
     ...['service', 'environment', 'aws:cost', 'AWS:cost', 'deprecated', 'a\nb', ''].map(
       (tag): [string, object] => [`tags.${tag}`, { tags: { [tag]: 'x' } }],
     ),
