@@ -5,6 +5,9 @@ import { longRun } from '../long-run';
 import { drawWorld, tellStory } from './stories';
 import { runWorld } from './world';
 
+/** Of at most nine digits, which `number` reads. */
+const lastSeed = 999_999_999;
+
 const command = new Command('npm run simulate --')
   .description(
     'Runs the handlers that fan out and deliver events in simulated worlds, with faults, and checks the promises to receivers at each step.',
@@ -12,14 +15,14 @@ const command = new Command('npm run simulate --')
   .option(
     '--seed <number>',
     'the seed of one world (default: a new one, and those after it)',
-    number(1, 2 ** 32),
+    number(1, lastSeed),
   )
   .option('--duration <seconds>', 'time for worlds; one begins before it is over', number(1, 21_600), 60);
 
 void longRun<{ seed?: number; duration: number }>(
   command,
   async ({ seed: given, duration: seconds }, { signal, progress }) => {
-    const first = given ?? randomInt(1, 2 ** 31);
+    const first = given ?? randomInt(1, lastSeed);
     const end = Date.now() + seconds * 1_000;
     const totals = { worlds: 0, events: 0, deliveries: 0, requests: 0, faults: 0 };
     for (let seed = first; seed === first || Date.now() < end; seed++) {
