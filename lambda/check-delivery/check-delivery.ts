@@ -28,7 +28,7 @@ export interface CheckPorts {
   readonly now: () => number;
 }
 
-/** Or why the delivery is refused. */
+/** Null, or why the delivery is refused. */
 export type Checked = Result<null, Refusal<ProblemCode<'checkDelivery'>>>;
 
 /** Milliseconds by which the signed time may differ from ours, as Standard Webhooks recommends. */

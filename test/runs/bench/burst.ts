@@ -7,10 +7,9 @@ import { environments } from '../../../lib/environments';
 import { localClient } from '../../support/aws-client';
 import { eventually } from '../../support/eventually';
 import { startHttpServer } from '../../support/http-server';
-import { startLocalCommand } from '../../support/local-command';
 import { openLocalEnvironment } from '../../support/local-environment';
 import type { Organization } from '../../support/organization';
-import { projectRoot } from '../long-run';
+import { projectRoot, startProject } from '../long-run';
 import type { Figure, PartOptions } from './measure';
 
 const events = 5_000;
@@ -24,14 +23,7 @@ const pause = 120_000;
 export async function measureBurst(options: PartOptions): Promise<Figure[]> {
   const { signal, cleanup, directory, effort } = options;
   const state = join(directory, 'state');
-  const command = startLocalCommand(projectRoot, '--state', state, '--port-offset', 'any');
-  const stop = async () => {
-    command.process.kill('SIGTERM');
-    await command.ended();
-  };
-  cleanup.add(stop);
-  signal.addEventListener('abort', stop);
-  await command.ready();
+  const command = await startProject(projectRoot, state, options);
   const local = openLocalEnvironment(state);
   const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
   cleanup.add(() => sqs.destroy());
@@ -97,7 +89,7 @@ export async function measureBurst(options: PartOptions): Promise<Figure[]> {
   const processes = command.processes();
   const memory = memoryOf(processes);
   options.progress(`burst: ${processes.length} processes after the pause`);
-  await stop();
+  await command.stop();
   const limited = { against: 'the limit', goal: 1 } as const;
   return [
     {

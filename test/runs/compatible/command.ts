@@ -3,9 +3,9 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { stateFolder } from '../../../local/state/paths';
-import { startLocalCommand, startNodeIn } from '../../support/local-command';
+import { startNodeIn } from '../../support/local-command';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
-import { type Harness, longRun, projectRoot, temporaryFolder } from '../long-run';
+import { type Harness, longRun, projectRoot, startProject, temporaryFolder } from '../long-run';
 
 const command = new Command('npm run compatible --')
   .description(
@@ -110,14 +110,7 @@ async function startRelease(directory: string, state: string, harness: Harness) 
   const names = "require('./lib/environments').environments.map(({ name }) => name)";
   const environments: string[] = JSON.parse(await run('--print', `JSON.stringify(${names})`));
   harness.signal.throwIfAborted();
-  const command = startLocalCommand(directory, '--state', state, '--port-offset', 'any');
-  const stop = async () => {
-    command.process.kill('SIGTERM');
-    await command.ended();
-  };
-  harness.cleanup.add(stop);
-  harness.signal.addEventListener('abort', stop);
-  await command.ready();
+  const { stop } = await startProject(directory, state, harness);
   const outputs = ['--outputs', stateFolder(state).outputsFile];
   return {
     environments,
