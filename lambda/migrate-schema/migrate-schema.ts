@@ -60,19 +60,23 @@ async function runAll(
 /** @returns whether it was applied now */
 async function applyOnce(
   database: TransactionalDatabase,
-  { name, text }: Migration,
+  migration: Migration,
 ): Promise<Result<boolean, MigrationFailed>> {
-  const checksum = createHash('sha256').update(text).digest('hex');
+  const { name } = migration;
+  const text = migration.text.replaceAll('\r\n', '\n');
+  const checksum = checksumOf(text);
+  // A deployment from a clone with Windows' line ends has recorded theirs.
+  const known = [checksum, checksumOf(text.replaceAll('\n', '\r\n'))];
   try {
     return await database.transaction<boolean, MigrationFailed>(async (transaction) => {
       const locked = await transaction.execute(lock);
       if (!locked.ok) return locked;
-      const known = await transaction.execute(
+      const recorded = await transaction.execute(
         sql`select checksum from schema_migrations where name = ${name}`,
       );
-      if (!known.ok) return known;
-      const [previous] = known.value;
-      if (previous?.checksum === checksum) return ok(false);
+      if (!recorded.ok) return recorded;
+      const [previous] = recorded.value;
+      if (previous && known.includes(String(previous.checksum))) return ok(false);
       if (previous)
         return failed(
           name,
@@ -82,16 +86,18 @@ async function applyOnce(
       const block = { text: [`do $migration$\nbegin\n${text}\nend\n$migration$`], values: [] };
       const applied = await transaction.execute(block);
       if (!applied.ok) return hasTimedOut(applied.error) ? failed(name, tooSlow) : applied;
-      const recorded = await transaction.execute(
+      const inserted = await transaction.execute(
         sql`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`,
       );
-      return recorded.ok ? ok(true) : recorded;
+      return inserted.ok ? ok(true) : inserted;
     });
   } catch (error) {
     if (!(error instanceof StatementRefused)) throw error;
     return failed(name, `failed and was rolled back: ${error.message} (SQLSTATE ${error.sqlState}).`);
   }
 }
+
+const checksumOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Whether the client or PostgreSQL gave up waiting. A retry would time out again. */
 const hasTimedOut = ({ reason }: DatabaseUnavailable): boolean =>

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -9,6 +10,12 @@ import { startLocalCommand } from '../support/local-command';
 
 // Silences the SDK's warnings about future Node.js requirements.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+
+// A git hook's variables name the repository and the index of its commit. `GIT_CONFIG_…` is the caller's configuration.
+for (const name of spawnSync('git', ['rev-parse', '--local-env-vars'], { encoding: 'utf8' }).stdout?.split(
+  '\n',
+) ?? [])
+  if (!name.startsWith('GIT_CONFIG')) delete process.env[name];
 
 /** This project. */
 export const projectRoot = resolve(__dirname, '../..');

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, ok } from '../../../domain/result';
@@ -46,6 +47,21 @@ it('applies each new file once, nothing to a newer database, and no edited file'
   const edited = { ...first, text: `${first.text} ` };
   expect(await migrate(edited)).toEqual(failed('Migration 0001-first was applied before'));
 });
+
+it.each(['\n', '\r\n'])(
+  'a file is the same with other line ends, whichever a deployment recorded: %j',
+  async (end) => {
+    const withEnds = (each: string) => ({ ...first, text: `create table${each}first (id int);${each}` });
+    const [lf, crlf] = [withEnds('\n'), withEnds('\r\n')];
+    const recorded = createHash('sha256').update(`create table${end}first (id int);${end}`).digest('hex');
+    await migrate(lf);
+    await region.query`update schema_migrations set checksum = ${recorded}`;
+    expect([await migrate(lf), await migrate(crlf)]).toEqual([ok([]), ok([])]);
+    await region.query`drop table schema_migrations, first`;
+    await migrate(crlf);
+    expect(await migrate(lf)).toEqual(ok([]));
+  },
+);
 
 it('rolls back only the failing file, and reports its name and the reason', async () => {
   const refused = failed(

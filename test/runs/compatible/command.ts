@@ -82,7 +82,11 @@ async function openBase(base: string, { cleanup, progress }: Harness): Promise<s
     );
   const directory = await temporaryFolder(cleanup);
   progress(`Base: ${git('log', '-1', '--format=%h %s', commit)}`);
-  const archive = execFileSync('git', ['archive', commit], { cwd: projectRoot, maxBuffer: 2 ** 30 });
+  // As it is stored, whatever line ends this clone prefers.
+  const archive = execFileSync('git', ['-c', 'core.autocrlf=false', 'archive', commit], {
+    cwd: projectRoot,
+    maxBuffer: 2 ** 30,
+  });
   execFileSync('tar', ['-x', '-C', directory], { input: archive });
   const [theirs, ours] = [directory, projectRoot].map((each) =>
     readFileSync(join(each, 'package-lock.json'), 'utf8'),
