@@ -4,7 +4,7 @@ import { App, type AppProps, type Stack, type Stage, Tags, Validations } from 'a
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { recordAcknowledgements } from './checks/residency/acknowledgements';
 import { boundariesOf, boundaryBeside, ResidencyPlugin } from './checks/residency/plugin';
-import type { Environment } from './environment/schema';
+import { type Environment, inForce } from './environment/schema';
 import { environments as table } from './environments';
 import { identifyingTags } from './stacks/environment-stack';
 import { RegionStack } from './stacks/region-stack';
@@ -64,7 +64,8 @@ export const newApp = (outdir?: string, props: AppProps = {}): App =>
 
 /** Adds the stacks of the environments, with their checks, to an app or to a stage of one. */
 export function addEnvironments(scope: Stage, options: EnvironmentsOptions = {}): void {
-  const { accounts = {}, environments = table, validateTemplates = true, extend = () => [] } = options;
+  const { accounts = {}, validateTemplates = true, extend = () => [] } = options;
+  const environments = (options.environments ?? table).map(inForce);
   const ownStacks = environments.flatMap((environment) => {
     const account = accounts[environment.name];
     const serving = new RegionStack(scope, { environment, account });

@@ -1,9 +1,10 @@
 import { validateEnvironments } from './environment/rules';
-import { type Environment, stacksOf, type TableStack } from './environment/schema';
+import { type Environment, inForce, stacksOf, type TableStack } from './environment/schema';
 
 export {
   accessTokenLifetime,
   checkThrottle,
+  coveredStacksOf,
   type Environment,
   recordedArn,
   restoreSuffix,
@@ -18,7 +19,7 @@ const support = {
 };
 
 /** One row, one serving stack. Validated when this module is loaded. The first row is the command line's default. */
-export const environments: readonly Environment[] = validateEnvironments([
+const table = validateEnvironments([
   {
     name: 'eu',
     stackId: 'WalletEu',
@@ -104,6 +105,9 @@ export const environments: readonly Environment[] = validateEnvironments([
     signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
   },
 ]);
+
+/** The environments of the table, as everything reads them. */
+export const environments: readonly Environment[] = table.map(inForce);
 
 export const environmentNamed = (name: string): Environment | undefined =>
   environments.find((row) => row.name === name);

@@ -10,3 +10,7 @@ export function withStableLogicalId<Resource extends IConstruct>(resource: Resou
   element.overrideLogicalId(logicalId);
   return resource;
 }
+
+/** `wallet-uae` as `WalletUae`. */
+export const pascalCase = (name: string): string =>
+  name.replace(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

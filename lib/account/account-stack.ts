@@ -11,7 +11,7 @@ import type { Construct } from 'constructs';
 import { githubEnvironments, type RoleKind, roleName, trustedJobs } from '../../domain/workflow-roles';
 import { acknowledgePermissions } from '../checks/acknowledgements';
 import type { Environment } from '../environment/schema';
-import { withStableLogicalId } from '../stable-logical-id';
+import { pascalCase, withStableLogicalId } from '../stable-logical-id';
 import { permissionsOf } from './permissions';
 import type { AccountSettings } from './settings';
 
@@ -122,6 +122,3 @@ export class AccountStack extends Stack {
     );
   }
 }
-
-const pascalCase = (name: string): string =>
-  name.replace(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,7 +1,7 @@
 import { Aws } from 'aws-cdk-lib';
 import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import { planFolder, planPrefix, type RoleKind } from '../../domain/workflow-roles';
-import { type Environment, stacksOf } from '../environment/schema';
+import { coveredStacksOf, type Environment } from '../environment/schema';
 
 interface Permission extends PolicyStatementProps {
   readonly actions: string[];
@@ -10,8 +10,6 @@ interface Permission extends PolicyStatementProps {
   readonly wildcard?: string;
 }
 
-type StackName = Readonly<Record<'stackId' | 'region', string>>;
-
 const arn = (service: string, region: string, resource: string): string =>
   `arn:${Aws.PARTITION}:${service}:${region}:${Aws.ACCOUNT_ID}:${resource}`;
 
@@ -19,13 +17,14 @@ export function permissionsOf(
   environment: Environment,
   qualifier: string,
 ): Readonly<Record<RoleKind, readonly Permission[]>> {
-  const { name, stackId, region } = environment;
-  const stacks = stacksOf(environment);
+  const { name } = environment;
+  // Both stacks from the first day: a promotion must not wait for an administrator.
+  const stacks = coveredStacksOf(environment);
   const regions = stacks.map((stack) => stack.region);
-  const onStacks = (on: readonly StackName[], ...actions: readonly string[]): Permission => ({
+  const onStacks = (...actions: readonly string[]): Permission => ({
     actions: actions.map((action) => `cloudformation:${action}`),
-    resources: on.map((stack) => arn('cloudformation', stack.region, `stack/${stack.stackId}/*`)),
-    wildcard: 'Of one stack by its name: CloudFormation ends the ARN with an id that it makes.',
+    resources: stacks.map((stack) => arn('cloudformation', stack.region, `stack/${stack.stackId}/*`)),
+    wildcard: 'Of a stack by its name: CloudFormation ends the ARN with an id that it makes.',
   });
   /** As `DefaultStackSynthesizer` names them. https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html */
   const assumeBootstrapRoles = (...roles: readonly string[]): Permission => ({
@@ -40,32 +39,37 @@ export function permissionsOf(
    * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/systems-manager-parameter-types.html
    * https://github.com/aws/aws-cdk/issues/20959
    */
-  const readBootstrapVersion = (...on: readonly string[]): Permission => ({
+  const readBootstrapVersion: Permission = {
     actions: ['ssm:GetParameters'],
-    resources: on.map((each) => arn('ssm', each, `parameter/cdk-bootstrap/${qualifier}/version`)),
-  });
+    resources: regions.map((each) => arn('ssm', each, `parameter/cdk-bootstrap/${qualifier}/version`)),
+  };
   const readConsumers: Permission = {
     actions: ['lambda:GetEventSourceMapping'],
-    resources: [arn('lambda', region, 'event-source-mapping:*')],
+    resources: regions.map((each) => arn('lambda', each, 'event-source-mapping:*')),
     wildcard: 'Lambda makes the ids of event source mappings. It reads which function reads which queue.',
   };
   const namedAfterStack =
     'CloudFormation names it after the stack and the logical id, and ends the name with letters that it makes.';
+  const named = (service: 'lambda' | 'sqs', ending: string) =>
+    stacks.map((stack) => {
+      const name = `${stack.stackId}${ending}`;
+      return arn(service, stack.region, service === 'lambda' ? `function:${name}` : name);
+    });
 
   return {
     // Only what `cdk deploy` needs, without images; and a rollback reads whether the reserve address is in use.
-    deploy: [assumeBootstrapRoles('deploy', 'file-publishing', 'lookup'), onStacks(stacks, 'DescribeStacks')],
+    deploy: [assumeBootstrapRoles('deploy', 'file-publishing', 'lookup'), onStacks('DescribeStacks')],
 
     // For `wallet preflight`, `plan`, `origin-status` and `move-origin --dry-run`: docs/operating.md#iam-permissions. Names and
     // states of resources, nothing that they hold. It creates change sets that it cannot execute; CloudFormation accepts a
     // template of this size from a bucket only, and reads it with the caller's rights.
     read: [
-      onStacks(stacks, 'DescribeStacks', 'GetTemplate', 'ListStackResources'),
+      onStacks('DescribeStacks', 'GetTemplate', 'ListStackResources'),
       {
-        ...onStacks(stacks, 'CreateChangeSet', 'DescribeChangeSet', 'DeleteChangeSet'),
+        ...onStacks('CreateChangeSet', 'DescribeChangeSet', 'DeleteChangeSet'),
         conditions: { StringLike: { 'cloudformation:ChangeSetName': `${planPrefix}*` } },
       },
-      readBootstrapVersion(...regions),
+      readBootstrapVersion,
       {
         actions: ['s3:PutObject', 's3:GetObject', 's3:DeleteObject'],
         resources: regions
@@ -91,22 +95,31 @@ export function permissionsOf(
       readConsumers,
       {
         actions: ['sqs:GetQueueAttributes'],
-        resources: [arn('sqs', region, `${stackId}-*`)],
+        resources: named('sqs', '-*'),
         wildcard: namedAfterStack,
       },
       {
-        actions: ['rds:DescribeDBClusters', 'rds:DescribeDBClusterSnapshots'],
-        resources: regions.flatMap((each) => [
-          arn('rds', each, 'cluster:*'),
-          arn('rds', each, 'cluster-snapshot:*'),
-        ]),
+        actions: ['rds:DescribeDBClusters', 'rds:DescribeDBClusterSnapshots', 'rds:DescribeGlobalClusters'],
+        resources: [
+          ...regions.flatMap((each) => [
+            arn('rds', each, 'cluster:*'),
+            arn('rds', each, 'cluster-snapshot:*'),
+          ]),
+          arn('rds', '', 'global-cluster:*'),
+        ],
         wildcard:
-          'A row may name any snapshot to restore from, and CloudFormation names the cluster. They read names and states.',
+          'A row may name any snapshot to restore from, CloudFormation names the cluster, and a cluster may be in any global database. They read names and states.',
       },
       {
         actions: ['kms:DescribeKey'],
         resources: regions.map((each) => arn('kms', each, 'key/mrk-*')),
         wildcard: 'KMS makes the ids. It reads whether a key that the row records is usable.',
+      },
+      {
+        actions: ['acm:DescribeCertificate'],
+        resources: regions.map((each) => arn('acm', each, 'certificate/*')),
+        wildcard:
+          'ACM makes the ids. It reads whether a certificate of the row is issued, and for which names.',
       },
       {
         actions: ['iam:GetRole'],
@@ -127,31 +140,29 @@ export function permissionsOf(
 
     // For `wallet outputs`, `move-origin` and `smoke`: docs/operating.md#iam-permissions.
     operate: [
-      onStacks(stacks, 'DescribeStacks'),
-      onStacks([environment], 'ListStackResources', 'DescribeStackEvents', 'UpdateStack'),
-      readBootstrapVersion(region),
-
+      onStacks('DescribeStacks', 'ListStackResources', 'DescribeStackEvents', 'UpdateStack'),
+      readBootstrapVersion,
       {
         actions: ['ec2:DescribeAddresses', 'ec2:DescribeNatGateways', 'ec2:DescribeSubnets'],
         resources: ['*'],
-        conditions: { StringEquals: { 'aws:RequestedRegion': region } },
+        conditions: { StringEquals: { 'aws:RequestedRegion': regions } },
         wildcard:
-          'These actions have no resources: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html. They read, in one region.',
+          'These actions have no resources: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html. They read, in the regions of the environment.',
       },
       readConsumers,
       {
         actions: ['lambda:InvokeFunction'],
-        resources: [arn('lambda', region, `function:${stackId}-RunOperation*`)],
+        resources: named('lambda', '-RunOperation*'),
         wildcard: namedAfterStack,
       },
       {
         actions: ['sqs:SendMessage'],
-        resources: [arn('sqs', region, `${stackId}-WebhookEventsQueue-*`)],
+        resources: named('sqs', '-WebhookEventsQueue-*'),
         wildcard: namedAfterStack,
       },
       {
         actions: ['kms:GetPublicKey', 'kms:Sign'],
-        resources: [arn('kms', region, 'key/*')],
+        resources: regions.map((each) => arn('kms', each, 'key/*')),
         conditions: {
           StringEquals: {
             'aws:ResourceTag/service': 'wallet-infrastructure',

@@ -36,8 +36,8 @@ export function readAccountSettings(read: (name: string) => unknown) {
     environments,
     /** The permission set that may operate without GitHub, in an emergency. @default - none */
     operators: operators as string | undefined,
-    /** The stack's; its resources are global. */
-    region: environments[0]?.region ?? '',
+    /** The stack's, which no promotion changes; its resources are global. */
+    region: environments[0]?.residencyRegions[0] ?? '',
     /**
      * As in the `sub` of GitHub's tokens: `owner/name`, or `owner@1234/name@5678` with immutable subjects, since 15 July 2026.
      * https://github.blog/changelog/2026-04-23-immutable-subject-claims-for-github-actions-oidc-tokens/

@@ -82,11 +82,25 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
     "Give a certificate in the row's region.",
   'webhookOrigin.reserve': ({ webhookOrigin }) =>
     webhookOrigin?.adoptedReserve && !webhookOrigin.reserve && 'Set it to true: there is an adoptedReserve.',
-  multiRegionKeys: ({ multiRegionKeys = false, residencyRegions, standby, keyReplicas, adoptedKeys }) =>
-    multiRegionKeys
-      ? residencyRegions?.length === 1 &&
+  multiRegionKeys: ({ multiRegionKeys, residencyRegions, standby, ...row }) => {
+    if (multiRegionKeys)
+      return (
+        residencyRegions?.length === 1 &&
         'Remove it: nothing may be replicated from the one residency region.'
-      : (standby ?? keyReplicas ?? adoptedKeys) && 'Set it to true: a standby has replicas of the keys.',
+      );
+    if (row.keyReplicas ?? row.adoptedKeys ?? standby?.keys ?? standby?.adoptedKeys)
+      return 'Set it to true, or record no keys: single-Region keys have no replicas.';
+    return (
+      standby &&
+      multiRegionKeys === undefined &&
+      'Write true before the first deployment, so that a promotion changes no key; false for a stack that was deployed without. KMS cannot change it later.'
+    );
+  },
+  originAddress: ({ originAddress, adoptedElasticIp }) =>
+    originAddress &&
+    adoptedElasticIp &&
+    originAddress !== adoptedElasticIp.address &&
+    'Give the address of adoptedElasticIp, or remove it.',
   keyReplicas: ({ keyReplicas, region, residencyRegions }) =>
     wrongPrimaries(keyReplicas, region, residencyRegions),
   adoptedKeys: ({ adoptedKeys, region }) =>
@@ -131,7 +145,9 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
   'standby.globalClusterIdentifier': ({ standby, database }) =>
     database &&
     standby?.globalClusterIdentifier.endsWith(restoreSuffix(database)) === false &&
-    `Append "${restoreSuffix(database)}": the restored cluster needs a new standby, docs/runbook/emergencies.md#restore-to-a-point-in-time.`,
+    (standby.serves
+      ? `Undo the change of database.restoreFrom: it belongs to the stack that served before. To restore the one that serves, first write the promotion permanently, docs/runbook/emergencies.md#promoting-the-standby.`
+      : `Append "${restoreSuffix(database)}": the restored cluster needs a new standby, docs/runbook/emergencies.md#restore-to-a-point-in-time.`),
 };
 
 /** No two of these have the same value, in one row or in two. */
@@ -145,6 +161,7 @@ const uniqueFields = [
   'tokenIssuer',
   'domainNames.api',
   'domainNames.dashboard',
+  'originAddress',
   'adoptedElasticIp.allocationId',
   'standby.adoptedElasticIp.allocationId',
   'webhookOrigin.adoptedReserve.allocationId',
@@ -169,7 +186,7 @@ function wrongFieldsOf(row: Environment, index: number): readonly InvalidField[]
   const others = Object.fromEntries(Object.entries(row ?? {}).filter(([name]) => !wrong.has(name)));
   const broken = Object.entries(relations).map(([path, remedyFor]) => [path, remedyFor(others)] as const);
   const label = row?.name || `environments[${index}]`;
-  return [...remedies, ...broken].flatMap(([path, remedy]) =>
+  return [...remedies, ...broken.filter(([path]) => !wrong.has(path))].flatMap(([path, remedy]) =>
     remedy ? [{ field: path ? `${label}.${path}` : label, value: valueAt(row, path), remedy }] : [],
   );
 }

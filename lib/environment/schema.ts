@@ -103,6 +103,8 @@ const certificateArn = text(
 
 /** A second region with a replica of the data. It serves no requests until it is promoted. */
 const standby = object({
+  /** A promotion: this stack serves, and the row is read as `promoted` gives it. Take it back only as the runbook says. @default false */
+  serves: optional(flag),
   /** The CloudFormation stack's name. Never change it. */
   stackId,
   /** One of the environment's `residencyRegions`, but not its `region`. */
@@ -114,14 +116,16 @@ const standby = object({
   globalClusterIdentifier: rdsName,
   /** Database instances. The replica needs none; promotion needs one, or as many as serve. @default 0 */
   instances: optional(number(0, 16)),
+  /** As `domainNames.certificateArn`, in the standby's region. @default - the row has no domain names */
+  certificateArn: optional(certificateArn),
+
+  // Facts that AWS made, as at the end of a row.
   /** The primaries of the keys to replicate, recorded after the serving stack's deployment. @default - a promotion changes every key */
   keys: optional(sharedKeys),
   /** Existing multi-Region keys of the standby's region, to refer to instead of replicating: a region holds one of each. */
   adoptedKeys: optional(sharedKeys),
   /** The webhook origin after a promotion, allocated in advance; receivers allow it as a reserve. @default - a promotion allocates one */
   adoptedElasticIp: optional(adoptedElasticIp),
-  /** As `domainNames.certificateArn`, in the standby's region. @default - the row has no domain names */
-  certificateArn: optional(certificateArn),
 });
 
 /**
@@ -158,9 +162,11 @@ const database = object({
   /** https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.Managing.Backups.html */
   backupRetentionDays: number(1, 35),
   deletionProtection: flag,
-  /** Promoted standby: the global database in which it was a replica. Never change or remove it: the cluster would leave the global database. */
-  replicaOf: optional(rdsName),
   restoreFrom: optional(restoreFrom),
+
+  // A fact that AWS made, as at the end of a row.
+  /** Promoted standby: the global database in which it was a replica. Without it, the cluster would leave the global database. */
+  replicaOf: optional(rdsName),
 });
 
 const domainNames = object({
@@ -188,7 +194,7 @@ export const schema = object({
     'Name the environment for people in 1 to 40 characters, such as "Europe, production".',
   ),
   region,
-  /** The AWS regions in which data may be stored or processed, including `region`. */
+  /** The AWS regions in which data may be stored or processed, including `region`. The first one has the account stack: keep it first. */
   residencyRegions: list(isRegion, residencyRemedy),
   /**
    * Availability zones of the network; the parameter `WebhookOriginZone` is an index into them, from 1. Never reorder or change
@@ -242,20 +248,15 @@ export const schema = object({
   ),
   /** Labels of the KMS keys, by month. The first signs, all verify: docs/runbook/planned-work.md#rotating-a-signing-key. */
   signingKeyLabels: object({ accessToken: labels, userAction: labels }),
-  /** Whether the keys can have replicas in other `residencyRegions`: docs/decisions/standby.md. Never change it: KMS cannot. @default false */
+  /**
+   * Whether the keys can have replicas in other `residencyRegions`: docs/decisions/standby.md. Required with a standby. Never change it:
+   * KMS cannot. @default false
+   */
   multiRegionKeys: optional(flag),
-  /** Promoted standby: its `keys`. Never change an entry: CloudFormation would delete the replica. @default - each key is a new primary */
-  keyReplicas: optional(sharedKeys),
-  /** Promoted standby: its `adoptedKeys`. Never remove one. */
-  adoptedKeys: optional(sharedKeys),
   /** Maximum accepted time from `iat` to `exp` of an access token. @default 1440, a day */
   accessTokenMinutes: optional(number(5, 10_080)),
   /** Custom domain names. @default - API Gateway's addresses */
   domainNames: optional(domainNames),
-  /** @default - the stack creates the Elastic IP */
-  adoptedElasticIp: optional(adoptedElasticIp),
-  /** Promoted standby: the address of the former region, published as a reserve, for the return. */
-  formerAddress: optional(ipv4),
   /** A second Elastic IP, published from the start, used in an emergency only: docs/runbook/emergencies.md#a-zone-is-gone. @default - none */
   webhookOrigin: optional(object({ reserve: flag, adoptedReserve: optional(adoptedElasticIp) })),
   /** On every resource and stack, beside our own: for costs and owners. @default - none */
@@ -269,9 +270,26 @@ export const schema = object({
    * A change begins a second vault beside the first. @default 35 days
    */
   airGappedBackups: optional(object({ retentionDays: number(7, 365) })),
+
+  // Facts that AWS made, copied from `wallet outputs` and from AWS's answers. Append to them. Never change or remove one, except as
+  // docs/runbook says: CloudFormation would delete a replica or change an address that receivers allow.
+  /** The stack's webhook origin address, for a promotion: it stays published as a reserve. @default - that of `adoptedElasticIp` */
+  originAddress: optional(ipv4),
+  /** @default - the stack creates the Elastic IP */
+  adoptedElasticIp: optional(adoptedElasticIp),
+  /** Promoted standby: its `keys`. @default - each key is a new primary */
+  keyReplicas: optional(sharedKeys),
+  /** Promoted standby: its `adoptedKeys`. */
+  adoptedKeys: optional(sharedKeys),
+  /** Promoted standby: the address of the former region, published as a reserve, for the return. */
+  formerAddress: optional(ipv4),
 });
 
-export type Environment = v.InferOutput<typeof schema>;
+/** A row as it is read: `inForce`. */
+export type Environment = v.InferOutput<typeof schema> & {
+  /** The stack that served before a promotion by `standby.serves`. No app has it; roles, guardrails and evidence cover it. */
+  readonly former?: Pick<TableStack, 'stackId' | 'region'>;
+};
 export type Standby = v.InferOutput<typeof standby>;
 export type DomainNames = v.InferOutput<typeof domainNames>;
 export type AdoptedElasticIp = v.InferOutput<typeof adoptedElasticIp>;
@@ -344,20 +362,30 @@ export function recordedArn(
 }
 
 /**
- * The row after a promotion of its standby, but for `formerAddress`, which only the deployed stack knows:
- * docs/runbook/emergencies.md#promoting-the-standby. What belongs to the former region stays there.
+ * The row after a promotion of its standby: docs/runbook/emergencies.md#promoting-the-standby. What belongs to the former region
+ * stays there. The data comes from the replica, also after a restore.
  */
 export function promoted(row: Environment & { readonly standby: Standby }): Environment {
-  const { keys, certificateArn, globalClusterIdentifier: replicaOf, instances, ...own } = row.standby;
-  const { standby, adoptedElasticIp, keyReplicas, adoptedKeys, domainNames, webhookOrigin, ...former } = row;
+  const { keys, certificateArn, globalClusterIdentifier: replicaOf, instances, serves, ...own } = row.standby;
+  const { standby, originAddress, adoptedElasticIp, keyReplicas, adoptedKeys, ...others } = row;
+  const { domainNames, webhookOrigin, ...former } = others;
+  const { restoreFrom, ...database } = row.database;
+  const formerAddress = originAddress ?? adoptedElasticIp?.address;
   return {
     ...former,
     ...own,
     ...(keys && { keyReplicas: keys }),
     ...(webhookOrigin && { webhookOrigin: { reserve: webhookOrigin.reserve } }),
     ...(domainNames && certificateArn && { domainNames: { ...domainNames, certificateArn } }),
-    database: { ...row.database, replicaOf },
+    ...(formerAddress && { formerAddress }),
+    database: { ...database, replicaOf },
   };
+}
+
+/** The row as everything reads it: promoted, if its standby serves. */
+export function inForce(row: Environment): Environment {
+  const { standby, stackId, region } = row;
+  return standby?.serves ? { ...promoted({ ...row, standby }), former: { stackId, region } } : row;
 }
 
 /** A stack of the table, deployed or not. */
@@ -367,9 +395,15 @@ export interface TableStack {
   readonly region: string;
 }
 
-/** The stacks of an environment, the serving one first. */
+/** The stacks of an environment that its app has, the serving one first. */
 export function stacksOf(environment: Environment): readonly TableStack[] {
   return [environment, environment.standby].flatMap((each) =>
     each ? [{ environment, stackId: each.stackId, region: each.region }] : [],
   );
 }
+
+/** The stack that served before a promotion first: it still has keys, an address, data and messages. Then those of the app. */
+export const coveredStacksOf = (environment: Environment): readonly TableStack[] => [
+  ...(environment.former ? [{ environment, ...environment.former }] : []),
+  ...stacksOf(environment),
+];

@@ -4,6 +4,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import type { Construct } from 'constructs';
 import { ResidencyPlugin } from '../checks/residency/plugin';
 import { newApp, readSetting, type Warn } from '../environments-app';
+import { pascalCase } from '../stable-logical-id';
 import { type AttachedPolicies, resourceControlPolicy, serviceControlPolicy } from './policies';
 import { readGuardedAccount } from './settings';
 
@@ -17,7 +18,8 @@ const region = 'us-east-1';
 export class GuardrailsStack extends Stack {
   constructor(scope: Construct, { actionsOnly, ...guarded }: AttachedPolicies) {
     const { environment, account } = guarded;
-    super(scope, `${environment.stackId}Guardrails`, {
+    // Not after the serving stack, which a promotion changes: the policies' names are fixed.
+    super(scope, `Wallet${pascalCase(environment.name)}Guardrails`, {
       env: { region },
       description: `Wallet infrastructure: residency of ${environment.name}, account ${account}`,
       tags: { service: 'wallet-infrastructure' },

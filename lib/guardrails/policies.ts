@@ -1,4 +1,4 @@
-import { backupRolePath, type Environment, stacksOf } from '../environment/schema';
+import { backupRolePath, coveredStacksOf, type Environment } from '../environment/schema';
 
 export interface GuardedAccount {
   readonly environment: Environment;
@@ -98,7 +98,7 @@ const replicasOfKeys = ({ multiRegionKeys, residencyRegions: regions }: Environm
 export function serviceControlPolicy({ environment, account, breakGlass }: GuardedAccount): PolicyDocument {
   const { residencyRegions: regions } = environment;
   const role = (name: string) => `arn:aws:iam::${account}:role${name}`;
-  const Resource = stacksOf(environment).map((stack) => role(`${backupRolePath(stack)}*`));
+  const Resource = coveredStacksOf(environment).map((stack) => role(`${backupRolePath(stack)}*`));
   const vaults = regions.map((region) => `arn:aws:backup:${region}:${account}:backup-vault:*`);
   // Backup selections, and those of restore drills ("API operations"):
   // https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsbackup.html

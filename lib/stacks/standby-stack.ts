@@ -26,10 +26,7 @@ export interface StandbyStackProps extends EnvironmentStackProps {
 export class StandbyStack extends EnvironmentStack {
   constructor(scope: Construct, { environment: serving, account }: StandbyStackProps) {
     const { standby } = serving;
-    const row = promoted(serving);
-    // Even with `restoreFrom`, its data comes from the primary.
-    const { restoreFrom, ...database } = row.database;
-    const environment = { ...row, database };
+    const environment = promoted(serving);
     super(scope, `standby of ${environment.title}`, { environment, account });
 
     const key = new OperationsKey(this, 'OperationsKey', { environment });

@@ -1,7 +1,9 @@
 import { App } from 'aws-cdk-lib';
 import { AccountStack } from '../../lib/account/account-stack';
 import { readAccountSettings } from '../../lib/account/settings';
+import { type Environment, inForce } from '../../lib/environment/schema';
 import { environments } from '../../lib/environments';
+import { GuardrailsStack } from '../../lib/guardrails/guardrails-app';
 import { workflows } from '../ci/workspace';
 import { statementsFor } from '../support/policy-evaluator';
 import { withStandby } from '../support/rows';
@@ -92,6 +94,23 @@ it('trusts tokens that GitHub made for AWS, and is not deleted by mistake', () =
   expect(new AccountStack(new App(), settingsOf({})).terminationProtection).toBe(true);
 });
 
+it('a promotion changes no role and no guardrail: those of the first day cover both regions', () => {
+  const templatesOf = (row: Environment) =>
+    withApp((app) => {
+      new AccountStack(app, { ...settingsOf({}), environments: [row] });
+      new GuardrailsStack(app, {
+        environment: row,
+        account,
+        organization: 'o-abcdefghij',
+        actionsOnly: false,
+      });
+      return app.synth().stacks.map(({ stackName, template }) => ({ stackName, region, template }));
+    });
+  const serving = inForce({ ...withStandby, standby: { ...standby, serves: true } });
+  expect(serving.region).toBe(standby.region);
+  expect(templatesOf(serving)).toEqual(templatesOf(withStandby));
+});
+
 it('no step of a workflow takes a longer session than a role gives', () => {
   const durations = workflows.flatMap(({ text }) => text.match(/(?<=role-duration-seconds: )\d+/g) ?? []);
   expect(Math.max(...durations.map(Number))).toBe(150 * 60);
@@ -151,10 +170,11 @@ describe('the permissions of a role', () => {
       ['Read', 'cloudformation:GetTemplate', stackIn(place, place === region ? stackId : standby.stackId)],
       ['Read', 's3:PutObject', `${bucket(place)}/wallet-plan/wallet-plan-0123.json`],
       ['Read', 'ssm:GetParameters', bootstrapVersion(place)],
+      ['Operate', 'ssm:GetParameters', bootstrapVersion(place)],
+      ['Operate', 'ec2:DescribeSubnets', '*', inRegion(place)],
+      ['Operate', 'cloudformation:UpdateStack', stackIn(place, place === region ? stackId : standby.stackId)],
     ]),
     ['Read', 'cloudformation:CreateChangeSet', stackIn(standby.region, standby.stackId), plan],
-    ['Operate', 'cloudformation:DescribeStacks', stackIn(standby.region, standby.stackId)],
-    ['Operate', 'cloudformation:UpdateStack', stackIn(region, stackId)],
     ['Read', 'sqs:GetQueueAttributes', arn('sqs', region, named('WebhookEventsQueueUrl'))],
     ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookEventsQueueUrl'))],
     ['Operate', 'lambda:InvokeFunction', functionNamed(named('OperationsFunctionName'))],
@@ -173,8 +193,8 @@ describe('the permissions of a role', () => {
     ['Read', 'cloudformation:CreateChangeSet', stackIn(region, 'Another'), plan],
     ['Read', 's3:PutObject', `${bucket(region)}/0123.json`],
     ['Read', 'ssm:GetParameters', arn('ssm', region, 'parameter/another')],
-    ['Operate', 'cloudformation:UpdateStack', stackIn(standby.region, standby.stackId)],
-    ['Operate', 'ec2:DescribeSubnets', '*', inRegion(standby.region)],
+    ['Operate', 'cloudformation:UpdateStack', stackIn(standby.region, stackId)],
+    ['Operate', 'ec2:DescribeSubnets', '*', inRegion('us-east-1')],
     ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookDeliveryQueueUrl'))],
     // A forged authorizer's context would delete any group.
     ['Operate', 'lambda:InvokeFunction', functionNamed(`${stackId}-DeleteUserGroup0123-ABC`)],

@@ -1,17 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
 import { validateEnvironments } from '../../lib/environment/rules';
-import { type Environment, promoted, type Standby } from '../../lib/environment/schema';
-import { keysIn, withStandby as row, withEveryOption } from '../support/rows';
+import { type Environment, inForce, promoted, type Standby } from '../../lib/environment/schema';
+import { keysIn, restored, withStandby as row, withEveryOption } from '../support/rows';
 import { type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
 
 const { standby } = row;
 const stacks = synthesizeEveryStack([row]);
 const [serving, stack] = [stacks[row.stackId], stacks[standby.stackId]] as [StackTemplate, StackTemplate];
 const cluster = stack.only('AWS::RDS::DBCluster');
-const complete: typeof row = { ...withEveryOption(row), standby: withEveryOption(row).standby as Standby };
+const formerAddress = '203.0.113.7';
+const complete: typeof row = {
+  ...withEveryOption(row),
+  originAddress: formerAddress,
+  standby: withEveryOption(row).standby as Standby,
+};
 const before = synthesizeEveryStack([complete]);
 const prepared = before[standby.stackId] as StackTemplate;
-const serves = stackOf(promoted(complete));
+/** As an operator writes it on the day. */
+const promotedByWord = inForce({ ...complete, standby: { ...complete.standby, serves: true } });
+const serves = stackOf(promotedByWord);
 /** The standby as in docs/runbook/planned-work.md, "Removing the standby": its keys remain. */
 const { keys, ...recreated } = complete.standby;
 const { region } = standby;
@@ -118,9 +125,50 @@ describe('promotion', () => {
     });
   });
 
+  it('by the word gives the template of its permanent form, and the stack that served is in no app', () => {
+    // The row that the runbook has somebody write afterwards.
+    const { standby: word, originAddress, webhookOrigin, domainNames, ...rest } = complete;
+    const { stackId, region, zones, vpcCidr, keys, adoptedElasticIp, certificateArn, ...others } = word;
+    const written: Environment = {
+      ...rest,
+      stackId,
+      region,
+      zones,
+      vpcCidr,
+      database: { ...complete.database, replicaOf: others.globalClusterIdentifier },
+      domainNames: { ...domainNames, certificateArn } as NonNullable<Environment['domainNames']>,
+      webhookOrigin: { reserve: true },
+      keyReplicas: keys as NonNullable<typeof keys>,
+      adoptedElasticIp: adoptedElasticIp as NonNullable<typeof adoptedElasticIp>,
+      formerAddress,
+    };
+    expect(validateEnvironments([written])).toHaveLength(1);
+    expect(serves.text).toBe(stackOf(written).text);
+    const app = synthesizeEveryStack([{ ...complete, standby: { ...complete.standby, serves: true } }]);
+    expect(Object.keys(app)).toEqual([stackId]);
+    expect(app[stackId]?.text).toBe(serves.text);
+  });
+
+  it('after a restore takes the replica of the restored cluster, and restores nothing', () => {
+    const restoredRow = restored(complete, { cluster: 'wallet-eu-0123abcd', time: '2026-11-21T10:30:00Z' });
+    const serving = { ...restoredRow, standby: { ...restoredRow.standby, serves: true } as Standby };
+    expect(validateEnvironments([serving])).toHaveLength(1);
+    const { Properties } = stackOf(inForce(serving)).only('AWS::RDS::DBCluster');
+    expect(Properties.GlobalClusterIdentifier).toBe(serving.standby.globalClusterIdentifier);
+    expect(Properties).not.toHaveProperty('RestoreToTime');
+    const asStandby = synthesizeEveryStack([restoredRow])[serving.standby.stackId];
+    expect(Properties.DBClusterIdentifier).toEqual(
+      asStandby?.only('AWS::RDS::DBCluster').Properties.DBClusterIdentifier,
+    );
+    // It would restore the stack that nobody can reach.
+    const late = {
+      ...serving,
+      database: { ...serving.database, restoreFrom: { cluster: 'other', time: '2026-11-22T10:30:00Z' } },
+    };
+    expect(() => validateEnvironments([late])).toThrow('Undo the change of database.restoreFrom');
+  });
+
   it('swaps the address and its reserve: a delivery from there is an alarm before, and none after', () => {
-    const former = '203.0.113.7';
-    const after = stackOf({ ...promoted(complete), formerAddress: former });
     const { address } = complete.standby.adoptedElasticIp ?? {};
     const addressesOf = (each: StackTemplate) => {
       const { WebhookOriginAddress, WebhookOriginStandbyAddress } = each.json.Outputs;
@@ -141,7 +189,12 @@ describe('promotion', () => {
       isAlarm: true,
       former: 'none',
     });
-    expect(addressesOf(after)).toEqual({ address, reserve: former, isAlarm: false, former });
+    expect(addressesOf(serves)).toEqual({
+      address,
+      reserve: formerAddress,
+      isAlarm: false,
+      former: formerAddress,
+    });
   });
 
   it('adds all resources of a serving region, and keeps the replicated owner', () => {
