@@ -8,6 +8,7 @@ export {
   type Environment,
   recordedArn,
   restoreSuffix,
+  type SharedKey,
   sharedKeysOf,
   stacksOf,
   type TableStack,

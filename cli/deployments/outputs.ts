@@ -38,12 +38,25 @@ async function outputs({ environment, write: file }: OutputsOptions, terminal: T
   const { stackId, region, standby } = row;
   const client = await openCloudFormation(region);
   const { Outputs = [], StackId = '' } = await requireDeployed(client, stackId);
-  if (standby) noteKeys(row, standby, StackId, await listResources(client, stackId), terminal);
-  const values = Outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]);
-  const content = { [stackId]: Object.fromEntries(values) };
+  const values = Object.fromEntries(Outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  if (standby) {
+    noteAddress(row, values.WebhookOriginAddress, terminal);
+    if (row.multiRegionKeys) noteKeys(row, standby, StackId, await listResources(client, stackId), terminal);
+  }
+  const content = { [stackId]: values };
   if (file === undefined) return terminal.result(JSON.stringify(content, undefined, 2));
   writeJson(file, content);
   terminal.note(`Wrote ${file}.`);
+}
+
+/** Prints the line of the stack's address, if the row does not have it: its region cannot be asked after its loss. */
+function noteAddress(
+  { originAddress, adoptedElasticIp }: Environment,
+  address: string | undefined,
+  { note }: Terminal,
+): void {
+  if (!address || [originAddress, adoptedElasticIp?.address].includes(address)) return;
+  note(`Record the address, in the row of lib/environments.ts:\noriginAddress: '${address}',`);
 }
 
 /** Prints what the row should record of the stack's keys, if it does not yet: the standby replicates them. */

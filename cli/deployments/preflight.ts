@@ -6,7 +6,7 @@ import { CommandFailed, UsageError } from '../shell/failure';
 import { environmentToWorkOn, stackOption } from '../shell/options';
 import { type Terminal, table } from '../shell/terminal';
 import { type AssembledStack, assemblyOption, readAssembledStack } from './assembly';
-import type { Check, Context, Finding } from './checks/check';
+import type { Check, Context, Deployed, Finding } from './checks/check';
 
 interface PreflightOptions {
   readonly environment: string;
@@ -28,7 +28,7 @@ export function register(program: Command, terminal: Terminal): void {
     .addOption(assemblyOption())
     .option('--json', 'print JSON')
     .summary('check that the AWS account is ready for a deployment')
-    .description('Check account, region, roles, concurrency, zones and versions before a deployment.')
+    .description('Check account, regions and what a promotion of the standby will need before a deployment.')
     .addHelpText('after', help)
     .action((options: PreflightOptions) => preflight(options, terminal));
 }
@@ -92,16 +92,25 @@ export async function runChecks(
   account: string,
   only?: string,
 ) {
+  const live = new Map(stacks.map((stack) => [stack.name, readDeployed(stack)] as const));
+  const deployedOf = (name: string) => live.get(name) ?? Promise.resolve(undefined);
   const found = stacks.map((stack) => {
     const { zones = [] } = (stack.name === environment.stackId ? environment : environment.standby) ?? {};
-    const context = { environment, account, stack, zones, deployed: readDeployed(stack) };
+    const context = {
+      environment,
+      account,
+      stack,
+      zones,
+      deployed: deployedOf(stack.name),
+      deployedServing: deployedOf(environment.stackId),
+    };
     const isOther = only !== undefined && only !== stack.name;
     return checks.map(async (check) => {
       const finding = await findingOf(check, context);
       return {
         ...{ id: check.id, stack: stack.name, region: stack.region, remedy: null },
         ...finding,
-        ...(isOther && finding.outcome === 'failed' && { outcome: 'warning' as const }),
+        ...(isOther && !check.isForBoth && finding.outcome === 'failed' && { outcome: 'warning' as const }),
         /** Whether it is for the first deployment of its stack, which cannot be a repair. */
         isFirst: !isOther && (await context.deployed.catch(() => undefined)) === undefined,
       };
@@ -121,8 +130,12 @@ async function findingOf(check: Check, context: Context): Promise<Finding> {
   }
 }
 
-async function readDeployed({ name, region }: AssembledStack): Promise<Awaited<Context['deployed']>> {
+async function readDeployed({ name, region }: AssembledStack): Promise<Deployed | undefined> {
   const cloudFormation = await openCloudFormation(region);
-  const status = (await findStack(cloudFormation, name))?.StackStatus;
-  return status && { status, resources: await listResources(cloudFormation, name) };
+  const { StackStatus: status, Outputs = [] } = (await findStack(cloudFormation, name)) ?? {};
+  if (status === undefined) return undefined;
+  const outputs = Object.fromEntries(
+    Outputs.map(({ OutputKey = '', OutputValue }) => [OutputKey, OutputValue]),
+  );
+  return { status, outputs, resources: await listResources(cloudFormation, name) };
 }

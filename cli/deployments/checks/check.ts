@@ -14,14 +14,22 @@ export interface Context {
   readonly account: string;
   readonly stack: AssembledStack;
   readonly zones: readonly string[];
-  readonly deployed: Promise<
-    { readonly status: string; readonly resources: readonly StackResource[] } | undefined
-  >;
+  readonly deployed: Promise<Deployed | undefined>;
+  /** The environment's serving stack, which may be the stack itself. */
+  readonly deployedServing: Promise<Deployed | undefined>;
+}
+
+export interface Deployed {
+  readonly status: string;
+  readonly outputs: Readonly<Record<string, string | undefined>>;
+  readonly resources: readonly StackResource[];
 }
 
 /** Read-only. A string is short for a finding with outcome `ok`. */
 export interface Check {
   readonly id: string;
+  /** Whether it also fails a deployment of the environment's other stack. @default false */
+  readonly isForBoth?: boolean;
   run(context: Context): Promise<string | Finding>;
 }
 
@@ -35,3 +43,7 @@ export const planned = ({ template }: AssembledStack, type: string) =>
 
 export const existing = async ({ deployed }: Context, type: string): Promise<readonly string[]> =>
   ((await deployed)?.resources ?? []).flatMap((each) => (each.type === type ? [each.physicalId] : []));
+
+/** Whether the stack has a replica and does not serve. */
+export const standsBy = ({ environment: { standby }, stack }: Context): boolean =>
+  stack.name === standby?.stackId;

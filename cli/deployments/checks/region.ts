@@ -1,11 +1,12 @@
 import { Account } from '@aws-sdk/client-account';
+import { ACM } from '@aws-sdk/client-acm';
 import { Backup } from '@aws-sdk/client-backup';
 import { EC2 } from '@aws-sdk/client-ec2';
 import { IAM } from '@aws-sdk/client-iam';
 import { Lambda } from '@aws-sdk/client-lambda';
 import { checkThrottle } from '../../../lib/environments';
 import { AwsCallFailed, callAws, clientSettings, unlessRefused } from '../../shell/aws';
-import { type Check, existing, failed, planned, warning } from './check';
+import { type Check, existing, failed, standsBy, warning } from './check';
 
 export const regionChecks: readonly Check[] = [
   {
@@ -46,9 +47,7 @@ export const regionChecks: readonly Check[] = [
     // A new account may have 10 instead of 1,000: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html,
     // https://github.com/aws-samples/aws-secure-environment-accelerator/issues/1002
     id: 'lambda-concurrency',
-    async run({ environment, stack }) {
-      if (planned(stack, 'AWS::ApiGateway::Stage').length === 0) return 'the stack has no API';
-      const { region } = stack;
+    async run({ environment, stack: { region } }) {
       const { AccountLimit } = await callAws(new Lambda(clientSettings(region)), 'getAccountSettings', {});
       const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0 } = AccountLimit ?? {};
       const burst = environment.throttle.burst + checkThrottle(environment).burst;
@@ -100,8 +99,8 @@ export const regionChecks: readonly Check[] = [
     // https://docs.aws.amazon.com/aws-backup/latest/devguide/API_UpdateRegionSettings.html omits this.
     id: 'backup-opt-in',
     async run(context) {
-      const { stack } = context;
-      if (planned(stack, 'AWS::Backup::BackupPlan').length === 0) return 'the stack has no backup plan';
+      const { environment, stack } = context;
+      if (!environment.serviceLevelAgreement) return 'no backups without a service level agreement';
       const { region } = stack;
       const settings = await callAws(new Backup(clientSettings(region)), 'describeRegionSettings', {});
       const { Aurora: isIn } = settings.ResourceTypeOptInPreference ?? {};
@@ -116,6 +115,37 @@ export const regionChecks: readonly Check[] = [
       return report(
         'AWS Backup is off for Aurora',
         `Turn it on: aws backup update-region-settings --resource-type-opt-in-preference Aurora=true --region ${region}`,
+      );
+    },
+  },
+  {
+    // API Gateway refuses a domain name whose certificate is not issued, or is for other names.
+    // https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-custom-domains-prerequisites.html
+    id: 'certificate',
+    async run(context) {
+      const { environment, stack } = context;
+      const { domainNames, standby } = environment;
+      if (!domainNames) return 'the row has no domain names';
+      const CertificateArn = standsBy(context) ? standby?.certificateArn : domainNames.certificateArn;
+      const acm = new ACM(clientSettings(stack.region));
+      const answer = await unlessRefused(/^ResourceNotFoundException$/, () =>
+        callAws(acm, 'describeCertificate', { CertificateArn }),
+      );
+      const { Status = 'missing', DomainName = '', SubjectAlternativeNames = [] } = answer?.Certificate ?? {};
+      const list = `aws acm list-certificates --region ${stack.region}`;
+      if (Status !== 'ISSUED')
+        return failed(
+          `${CertificateArn} is ${Status}`,
+          `Add the CNAME records of its validation, or record another: ${list}`,
+        );
+      const covered = [DomainName, ...SubjectAlternativeNames];
+      const isCovered = (name: string) =>
+        covered.includes(name) || covered.includes(name.replace(/^[^.]+/, '*'));
+      const missing = [domainNames.api, domainNames.dashboard].filter((name) => !isCovered(name));
+      if (missing.length === 0) return `${CertificateArn}: issued, for both names`;
+      return failed(
+        `${CertificateArn} is not for ${missing.join(', ')}`,
+        `Request one for both names: ${list}`,
       );
     },
   },

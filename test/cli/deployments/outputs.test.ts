@@ -49,6 +49,12 @@ it('prints the keys to record for the standby, until the row has them, as lines 
   expect((await outputs()).stderr).toBe('');
 });
 
+it('prints the address to record, until the row has it', async () => {
+  const Outputs = [{ OutputKey: 'WebhookOriginAddress', OutputValue: '203.0.113.7' }];
+  account().answer(withStacks({ Outputs }), withResources());
+  expect((await outputs()).stderr).toContain("\noriginAddress: '203.0.113.7',\n");
+});
+
 it("refuses to overwrite the local environments' outputs", async () => {
   account().answer(withStacks());
   writeFileSync(join(folder(), 'endpoints.json'), '{}');

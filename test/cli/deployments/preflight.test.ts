@@ -72,12 +72,13 @@ const zonesAre = (letters: string, dryRun = denied): Replies => ({
     return input.DryRun ? dryRun : result({ availabilityZoneInfo: [...letters].map(zone) });
   },
 });
-const offering = (letters: string, supported: object = {}) => {
-  const zones = [...letters].map((letter) => ({ Name: `eu-central-1${letter}` }));
-  const OrderableDBInstanceOption = { AvailabilityZones: { 'AvailabilityZone[]': zones }, ...supported };
-  const offered = { OrderableDBInstanceOptions: { OrderableDBInstanceOption } };
-  return answering('rds:DescribeOrderableDBInstanceOptions', offered);
-};
+const offering = (letters: string, supported: object = {}): Replies => ({
+  'rds:DescribeOrderableDBInstanceOptions': ({ region }) => {
+    const zones = [...letters].map((letter) => ({ Name: `${region}${letter}` }));
+    const OrderableDBInstanceOption = { AvailabilityZones: { 'AvailabilityZone[]': zones }, ...supported };
+    return result({ OrderableDBInstanceOptions: { OrderableDBInstanceOption } });
+  },
+});
 const concurrency = (UnreservedConcurrentExecutions: number) =>
   answering('lambda:GetAccountSettings', { AccountLimit: { UnreservedConcurrentExecutions } });
 const backupOf = (ResourceTypeOptInPreference: object) =>
@@ -117,7 +118,9 @@ const addresses = (changes: object = {}) =>
   });
 const natGatewaySet = [{ natGatewayAddressSet: [{ allocationId: one }] }];
 const ownGateway: Replies = {
-  ...{ ...withStacks(), ...withResources(['AWS::EC2::NatGateway', 'nat-1']) },
+  ...withStacks(),
+  ...withResources(['AWS::EC2::NatGateway', 'nat-1'], ['AWS::RDS::DBCluster', 'wallet-plain-1']),
+  ...clusterOf('17.9'),
   ...answering('ec2:DescribeNatGateways', { natGatewaySet }),
 };
 const moved = { ...ownGateway, ...addresses({ publicIp: '203.0.113.9' }) };
@@ -129,22 +132,34 @@ const run = (environment: Environment, replies: Replies) => {
 
 const noSnapshot = refusing('rds:DescribeDBClusterSnapshots', 'DBClusterSnapshotNotFoundFault');
 const [midnight, next] = ['2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z'];
+const certificateArn = 'arn:aws:acm:eu-central-1:111122223333:certificate/1a2b-3c';
+const invented = {
+  ...plain,
+  domainNames: { api: 'api.example.com', dashboard: 'dashboard.customer.com', certificateArn },
+};
+const named = {
+  ...plain,
+  domainNames: { api: 'api.customer.com', dashboard: 'dashboard.customer.com', certificateArn },
+};
+const certificate = (Status: string, DomainName: string, ...SubjectAlternativeNames: readonly string[]) =>
+  answering('acm:DescribeCertificate', { Certificate: { Status, DomainName, SubjectAlternativeNames } });
 it.each<[string, Environment, Replies]>([
   ['a first deployment', plain, {}],
   ['an update', plain, running('17.9')],
   ['a disposable row with placeholders and no alarms', disposable, {}],
   ['an adopted address on its own gateway, and a free one', adopting, { ...ownGateway, ...addresses() }],
   ['a restore to a time', toTime, clusterOf('17.9', midnight, next)],
+  ['a certificate for any name below', named, certificate('ISSUED', 'customer.com', '*.customer.com')],
+  [
+    'a certificate for both names',
+    named,
+    certificate('ISSUED', 'api.customer.com', 'dashboard.customer.com'),
+  ],
   ['a snapshot that is restored', fromSnapshot, running('17.9', restoreSuffix(fromSnapshot.database))],
 ])('all is ok for %s', async (_, environment, replies) => {
   expect((await run(environment, replies)).filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
 });
 
-const certificateArn = 'arn:aws:acm:eu-central-1:111122223333:certificate/1a2b-3c';
-const invented = {
-  ...plain,
-  domainNames: { api: 'api.example.com', dashboard: 'dashboard.customer.com', certificateArn },
-};
 const { alarmEmail: ___, ...withoutEmail } = plain;
 const [early, late] = ['2026-11-21T10:29:59Z', '2026-11-21T10:30:01Z'];
 it.each<[expected: string, text: string, Environment, Replies]>([
@@ -162,6 +177,46 @@ it.each<[expected: string, text: string, Environment, Replies]>([
   ['warning backup-opt-in', 'update-region-settings', plain, { ...planned, ...backupOf({ Aurora: false }) }],
   ['warning backup-opt-in', 'does not list Aurora', plain, backupOf({})],
   ['failed placeholders', 'api api.example.com. Give', invented, {}],
+  [
+    'failed certificate',
+    'is missing. Add the CNAME',
+    named,
+    refusing('acm:DescribeCertificate', 'ResourceNotFoundException'),
+  ],
+  ['failed certificate', 'is PENDING_VALIDATION', named, certificate('PENDING_VALIDATION', '*.customer.com')],
+  [
+    'failed certificate',
+    'is not for dashboard.customer.com',
+    named,
+    certificate('ISSUED', 'api.customer.com'),
+  ],
+  [
+    'failed certificate',
+    'is not for api.customer.com, dash',
+    named,
+    certificate('ISSUED', '*.a.customer.com', 'customer.com'),
+  ],
+  ['failed restore', '203.0.113.7 of an environment that', { ...plain, originAddress: '203.0.113.7' }, {}],
+  ['failed restore', '203.0.113.7 of an environment that', { ...plain, formerAddress: '203.0.113.7' }, {}],
+  [
+    'failed restore',
+    'keys of an environment that',
+    { ...plain, adoptedKeys: keysIn(plain.region, plain) },
+    {},
+  ],
+  [
+    'failed restore',
+    'keys of an environment that',
+    { ...plain, keyReplicas: keysIn('eu-west-1', plain) },
+    {},
+  ],
+  [
+    'failed restore',
+    'the database would begin empty',
+    { ...withStandby, standby: { ...withStandby.standby, keys: keysIn(plain.region, plain) } },
+    {},
+  ],
+  ['warning restore', 'adopts 203.0.113.7, and the database would begin empty', adopting, addresses()],
   ['failed alarm-email', 'alarms notify nobody', withoutEmail, {}],
   ['failed database-engine', 'not available in eu-central-1b. Choose', plain, offering('ac')],
   ['failed database-engine', ', with the Data', plain, offering('ab', { SupportsHttpEndpoint: false })],
@@ -187,7 +242,8 @@ const folder = temporaryFolder();
 const { stackId: serving, name, standby } = withStandby;
 const preflight = (...args: string[]) =>
   wallet('preflight', '--environment', name, '--assembly', folder(), ...args);
-beforeEach(() => writeAssembly(folder(), template, stacksOf(withStandby), accountId));
+const { One, Two, ...inAnyRegion } = template.Resources;
+beforeEach(() => writeAssembly(folder(), { Resources: inAnyRegion }, stacksOf(withStandby), accountId));
 
 const withKeys = { keys: keysIn(withStandby.region, withStandby) };
 const adoptingKeys = { adoptedKeys: keysIn(standby.region, withStandby) };
@@ -244,6 +300,177 @@ it.each<[expected: string, text: string, Partial<typeof standby>, Replies]>([
   const lines = checked.map(({ outcome, id, found, remedy }) => `${outcome} ${id}: ${found}. ${remedy}`);
   expect(lines.find((line) => line.startsWith(`${expected}: `))).toMatch(new RegExp(text));
   expect(callsNotGranted('read', account().calls)).toEqual([]);
+});
+
+describe('what a promotion would need, said beforehand', () => {
+  const own = '203.0.113.7';
+  const complete = {
+    ...withStandby,
+    originAddress: '203.0.113.5',
+    domainNames: { ...named.domainNames, certificateArn },
+    standby: {
+      ...standby,
+      ...withKeys,
+      certificateArn: certificateArn.replace('eu-central-1', standby.region),
+      adoptedElasticIp,
+    },
+  } satisfies Environment;
+  const published = { WebhookOriginAddress: '203.0.113.5', WebhookOriginStandbyAddress: own };
+  /** Both stacks as deployed: the serving one has outputs, the standby replicas of keys. */
+  const bothStacks = (outputs: object = published, replicas: readonly string[] = ids): Replies => ({
+    ...withStacks({
+      Outputs: Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue })),
+    }),
+    ...withResources(...replicas.map((id) => ['AWS::KMS::ReplicaKey', id] as const)),
+  });
+  const ofStandby = { ...stack, name: standby.stackId, region: standby.region };
+  const check = async (environment: Environment, replies: Replies) => {
+    account().answer(replies, freeAddress, certificate('ISSUED', '*.customer.com'), ready);
+    const both = [{ ...stack, region: environment.region, name: environment.stackId }, ofStandby];
+    const found = await runChecks(checks, environment, both, accountId);
+    expect(callsNotGranted('read', account().calls)).toEqual([]);
+    return found.filter(({ stack: name }) => name === standby.stackId);
+  };
+  const without = (row: typeof complete, field: string) => {
+    const { [field as 'originAddress']: _, ...rest } = row;
+    return rest;
+  };
+  const labels = { accessToken: ['2027-11', '2026-11'], userAction: ['2026-11'] };
+  const { keys } = complete.standby;
+  const rotated = {
+    ...complete,
+    signingKeyLabels: labels,
+    standby: {
+      ...complete.standby,
+      keys: {
+        ...keys,
+        accessToken: { ...keys.accessToken, '2027-11': `${keys.webhookSecrets?.slice(0, -1)}9` },
+      },
+    },
+  };
+
+  it('nothing, where everything is recorded, published and deployed', async () => {
+    const found = await check(complete, bothStacks());
+    expect(found.find(({ id }) => id === 'promotion')).toMatchObject({
+      outcome: 'ok',
+      found: 'a promotion changes no key and no address',
+    });
+  });
+
+  it.each<[text: string, Environment, Replies]>([
+    ['would change the base addresses$', without(complete, 'domainNames'), bothStacks()],
+    ['every key .multiRegionKeys is false.', { ...complete, multiRegionKeys: false }, bothStacks()],
+    ['the address of WalletEu is not recorded', without(complete, 'originAddress'), bothStacks()],
+    [
+      'has 203.0.113.5 as the address of WalletEu, which has 203.0.113.4',
+      complete,
+      bothStacks({ ...published, WebhookOriginAddress: '203.0.113.4' }),
+    ],
+    [
+      "publishes no address as the standby's, not 203.0.113.7",
+      complete,
+      bothStacks({ WebhookOriginAddress: '203.0.113.5' }),
+    ],
+    [
+      "publishes 203.0.113.9 as the standby's",
+      complete,
+      bothStacks({ ...published, WebhookOriginStandbyAddress: '203.0.113.9' }),
+    ],
+    [
+      'no replica of accessToken 2027-11: deploy it; on the day, put 2026-11 first in signingKeyLabels.accessToken',
+      rotated,
+      bothStacks(),
+    ],
+    [
+      'no replica of userAction 2026-11: deploy it; on the day, no key',
+      complete,
+      bothStacks(published, ids.slice(0, 2)),
+    ],
+  ])('%s', async (text, environment, replies) => {
+    const promotion = (await check(environment, replies)).find(({ id }) => id === 'promotion');
+    expect(promotion).toMatchObject({ outcome: 'warning', found: expect.stringMatching(text) });
+  });
+
+  it("in the standby's region: concurrency, backups, certificate, versions and zones", async () => {
+    const elsewhere = (replies: Replies, otherwise: Replies): Replies =>
+      Object.fromEntries(
+        Object.entries(replies).map(([name, reply]) => [
+          name,
+          (call) => ((call.region === standby.region ? reply : otherwise[name]) ?? reply)(call),
+        ]),
+      );
+    const replies = elsewhere(
+      {
+        ...concurrency(10),
+        ...backupOf({ Aurora: false }),
+        ...offering('a'),
+        ...certificate('PENDING_VALIDATION', '*.customer.com'),
+      },
+      { ...ready, ...certificate('ISSUED', '*.customer.com') },
+    );
+    const failed = (await check(complete, { ...withoutStacks, ...replies })).filter(
+      ({ outcome }) => outcome === 'failed',
+    );
+    expect(failed.map(({ id }) => id).sort()).toEqual([
+      'backup-opt-in',
+      'certificate',
+      'database-engine',
+      'lambda-concurrency',
+    ]);
+  });
+});
+
+describe('which stack serves', () => {
+  const cluster = 'wallet-eu-1';
+  const arn = `arn:aws:rds:${plain.region}:${accountId}:cluster:${cluster}`;
+  const globalOf = (GlobalClusterIdentifier: string, IsWriter: boolean) => {
+    const GlobalClusterMembers = { GlobalClusterMember: { DBClusterArn: arn, IsWriter } };
+    return answering('rds:DescribeGlobalClusters', {
+      GlobalClusters: { GlobalClusterMember: { GlobalClusterIdentifier, GlobalClusterMembers } },
+    });
+  };
+  const Resources = {
+    ...template.Resources,
+    Global: { Type: 'AWS::RDS::GlobalCluster', Properties: { GlobalClusterIdentifier: 'wallet-eu' } },
+  };
+  const deployed = (of: string, ...resources: readonly [string, string, string?][]): Replies => ({
+    'cloudformation:DescribeStacks': (call) =>
+      call.input.StackName === of
+        ? (withStacks()['cloudformation:DescribeStacks'] as Replies[string])(call)
+        : refusal('ValidationError'),
+    ...withResources(...resources),
+  });
+  const serves = deployed(standby.stackId, ['AWS::SQS::Queue', 'https://queue', 'WebhookEventsQueue']);
+  const primary = { ...deployed(serving, ['AWS::RDS::DBCluster', cluster]), ...clusterOf('17.9') };
+  it.each<[expected: string, string, Replies, Environment?]>([
+    ['failed', 'and the row says that it stands by', serves],
+    ['failed', 'is a replica in wallet-eu: it would serve', { ...primary, ...globalOf('wallet-eu', false) }],
+    [
+      'failed',
+      'is in the global database wallet-other, the template has wallet-eu',
+      { ...primary, ...globalOf('wallet-other', true) },
+    ],
+    ['ok', 'is the writer of wallet-eu', { ...primary, ...globalOf('wallet-eu', true) }],
+    ['ok', 'is in no global database', { ...primary, ...answering('rds:DescribeGlobalClusters', {}) }],
+    [
+      'ok',
+      'a restore replaces',
+      { ...primary, ...globalOf('wallet-other', true) },
+      { ...withStandby, database: { ...withStandby.database, restoreFrom } },
+    ],
+  ])('%s: %s, whichever stack is deployed', async (outcome, text, replies, environment = withStandby) => {
+    const both = stacksOf(environment).map(({ stackId: name, region }) => ({
+      ...stack,
+      ...{ name, region, template: name === serving ? { Resources } : template },
+    }));
+    for (const only of [serving, standby.stackId]) {
+      account().answer(replies, ready);
+      const found = await runChecks(checks, environment, both, accountId, only);
+      expect(callsNotGranted('read', account().calls)).toEqual([]);
+      const own = found.filter(({ id }) => id === 'serving');
+      expect(own).toContainEqual(expect.objectContaining({ outcome, found: expect.stringContaining(text) }));
+    }
+  });
 });
 
 it('prints an object, or a line for each check of each stack, and fails with a check', async () => {
