@@ -97,6 +97,8 @@ export async function startEnvironment(
         return { invoke: async () => failed('AccessDeniedException', refusal) };
       },
       region: stack.region,
+      // Webhooks leave from the published address, also where a row adopts one that this machine does not have.
+      sourceIp: outputs.WebhookOriginAddress,
     });
   }
   const queues = [...resources.values()].filter(({ type }) => type === 'AWS::SQS::Queue');

@@ -59,6 +59,8 @@ interface ServedApi {
   readonly api: Api;
   readonly findFunction: FindFunction;
   readonly region: string;
+  /** The address from which all requests seem to come, as through a NAT gateway. @default - the connection's */
+  readonly sourceIp?: string | undefined;
   /** Milliseconds since 1970. @default Date.now */
   readonly clock?: () => number;
 }
@@ -87,10 +89,10 @@ export async function openGateway(port: number): Promise<Gateway> {
   return { ...(await listen(server, port)), serve: (api) => serve(createHandle(api)) };
 }
 
-function createHandle({ api, findFunction, region, clock = Date.now }: ServedApi): Handle {
+function createHandle({ api, findFunction, region, sourceIp, clock = Date.now }: ServedApi): Handle {
   const respond = createRespond(api, findFunction, clock);
   return async (incoming, outgoing) => {
-    const context = newContext(incoming);
+    const context = newContext(incoming, sourceIp);
     async function reply() {
       if (!hasOwnHost(incoming)) {
         incoming.resume();

@@ -31,15 +31,18 @@ export interface Context {
   readonly requestId: string;
   /** Never read from the client; also in the header `x-amz-apigw-id`. */
   readonly extendedRequestId: string;
-  /** The client's address, of the TCP connection. */
+  /** The client's address. */
   readonly identity: { readonly sourceIp: string };
   authorizer?: Readonly<Record<string, string>>;
 }
 
-export const newContext = ({ socket }: Pick<IncomingMessage, 'socket'>): Context => ({
+export const newContext = (
+  { socket }: Pick<IncomingMessage, 'socket'>,
+  sourceIp = socket.remoteAddress ?? '',
+): Context => ({
   requestId: randomUUID(),
   extendedRequestId: `${randomBytes(11).toString('base64url')}=`,
-  identity: { sourceIp: socket.remoteAddress ?? '' },
+  identity: { sourceIp },
 });
 
 /** A request for a method of the API. */
