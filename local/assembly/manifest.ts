@@ -40,6 +40,8 @@ export interface Stack {
   readonly template: Template;
   /** Keyed by S3 key: the folder or file of an asset, and its name, of a bundle such as `direct/fan-out-event`. */
   readonly assets: ReadonlyMap<string, { readonly path: string; readonly name: string }>;
+  /** What the row records of the environment's keys, by logical id: the ARNs of the primaries that its stacks replicate. */
+  readonly primaryKeyArns: Readonly<Record<string, string>>;
 }
 
 /**
@@ -50,6 +52,17 @@ export interface Stack {
  * @throws Error if a stack has no region
  */
 export function readAssembly(directory: string): Stack[] {
+  const stacks = readStacks(directory);
+  return stacks.map((stack) => {
+    const own = stacks.filter(({ environment }) => environment === stack.environment);
+    const resources = own.flatMap(({ template }) => Object.entries(template.Resources ?? {}));
+    const replicas = resources.filter(([, { Type }]) => Type === 'AWS::KMS::ReplicaKey');
+    const arns = replicas.map(([logicalId, { Properties }]) => [logicalId, Properties?.PrimaryKeyArn]);
+    return { ...stack, primaryKeyArns: Object.fromEntries(arns) };
+  });
+}
+
+function readStacks(directory: string): Omit<Stack, 'primaryKeyArns'>[] {
   const read = <T>(file: string) => JSON.parse(readFileSync(join(directory, file), 'utf8')) as T;
   const { artifacts = {} } = read<AssemblyManifest>('manifest.json');
 

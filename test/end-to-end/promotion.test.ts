@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Environment, promoted } from '../../lib/environment/schema';
+import { type Environment, inForce, promoted } from '../../lib/environment/schema';
 import { createApp } from '../../lib/environments-app';
 import { LOCAL_ACCOUNT_ID } from '../../local/assembly/manifest';
 import { removePostgres } from '../../local/postgres/postgres';
@@ -16,17 +16,26 @@ import { keysIn, withStandby } from '../support/rows';
 import { startWebhookReceiver, verifyDelivery } from '../support/webhook-receiver';
 
 const state = openState(mkdtempSync(join(tmpdir(), 'wallet-promotion-')));
-const { name, stackId, region } = withStandby;
+const { name, stackId, region, zones, vpcCidr } = withStandby;
 const { databaseDirectory } = state.environment(name);
 const adoptedElasticIp = { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.9' };
 const keys = keysIn(region, withStandby, LOCAL_ACCOUNT_ID);
-const standby = { ...withStandby.standby, keys, adoptedElasticIp };
+const { keys: _, ...withoutKeys } = { ...withStandby.standby, adoptedElasticIp };
+const standby = { ...withoutKeys, keys };
 /** All webhooks of this machine come from this address. */
-const formerAddress = '127.0.0.1';
-const rows: Readonly<Record<'before' | 'after', Environment>> = {
-  before: { ...withStandby, standby },
-  after: { ...promoted({ ...withStandby, standby }), formerAddress },
+const row = { ...withStandby, originAddress: '127.0.0.1' };
+const promotion = promoted({ ...row, standby });
+const newStandby = {
+  ...{ stackId: `${stackId}Again`, region, zones, vpcCidr, adoptedElasticIp },
+  globalClusterIdentifier: `${standby.globalClusterIdentifier}-again`,
+  adoptedKeys: keys,
 };
+const rows = {
+  before: { ...row, standby },
+  withoutKeys: inForce({ ...row, standby: { ...withoutKeys, serves: true } }),
+  after: inForce({ ...row, standby: { ...standby, serves: true } }),
+  returned: inForce({ ...promotion, standby: { ...newStandby, serves: true } }),
+} satisfies Readonly<Record<string, Environment>>;
 let running: Local | undefined;
 let receiver: Awaited<ReturnType<typeof startWebhookReceiver>>;
 
@@ -58,10 +67,10 @@ afterAll(async () => {
   rmSync(state.directory, { recursive: true, force: true });
 });
 
-it('a promotion keeps data, tokens and secrets, and swaps the address and its reserve', async () => {
+it('a promotion and a return keep data, tokens and secrets, if the row has recorded the keys', async () => {
   let local = await start('before');
-  const seeds = [1, 2].map(() => local.walletJson<Organization>(name, 'seed'));
-  const [first, second] = (await Promise.all(seeds)) as [Organization, Organization];
+  const seeds = [1, 2, 3].map(() => local.walletJson<Organization>(name, 'seed'));
+  const [first, second, third] = (await Promise.all(seeds)) as [Organization, Organization, Organization];
   const { organizationId } = second;
   const options = ['--organization', organizationId, '--url', receiver.url('promotion')];
   const { secret } = await local.walletJson<{ secret: string }>(name, 'webhook', 'add', ...options);
@@ -70,22 +79,41 @@ it('a promotion keeps data, tokens and secrets, and swaps the address and its re
     return (await response.json()) as { readonly addresses: string[]; readonly reserve: string[] };
   };
   const before = await origins();
-  const oldTokens = await walletDeletion(local, name, first);
+  const [firstDeletion, thirdDeletion] = await Promise.all([
+    walletDeletion(local, name, first),
+    walletDeletion(local, name, third),
+  ]);
+  const deletion = async (wire: typeof firstDeletion) =>
+    (await send(local.outputs(name).ApiBaseUrl ?? '', wire)).status;
+  let deliveries = 0;
+  /** Sends an event, and verifies its delivery with the secret from before. */
+  const verifyNext = async () => {
+    const event = ['--kind', 'wallet.created', '--data', '{}'];
+    await local.wallet(name, 'send-event', '--organization', organizationId, ...event);
+    deliveries += 1;
+    const delivery = (await receiver.received('promotion', deliveries)).at(-1);
+    verifyDelivery(delivery as NonNullable<typeof delivery>, secret, 'svc-signature');
+  };
+  await stop();
+
+  local = await start('withoutKeys');
+  expect(await deletion(firstDeletion)).toBe(401);
+  await expect(verifyNext()).rejects.toThrow('No matching signature found');
   await stop();
 
   local = await start('after');
   const arns = ['WebhookSecretsKeyArn', 'TokenSigningKeyArn'].map((output) => local.outputs(name)[output]);
   const replicas = keysIn(standby.region, withStandby, LOCAL_ACCOUNT_ID);
   expect(arns).toEqual([replicas.webhookSecrets, Object.values(replicas.accessToken ?? {})[0]]);
-  const deletion = async (wire: typeof oldTokens) =>
-    (await send(local.outputs(name).ApiBaseUrl ?? '', wire)).status;
-  expect(await deletion(oldTokens)).toBe(200);
+  expect(await deletion(firstDeletion)).toBe(200);
   expect(await deletion(await walletDeletion(local, name, second))).toBe(200);
-
-  const event = ['--kind', 'wallet.created', '--data', '{}'];
-  await local.wallet(name, 'send-event', '--organization', organizationId, ...event);
-  const [delivery] = await receiver.received('promotion', 1);
-  if (delivery) verifyDelivery(delivery, secret, 'svc-signature');
+  await verifyNext();
   expect(await origins()).toMatchObject({ addresses: before.reserve, reserve: before.addresses });
   await local.wallet(name, 'smoke');
+  await stop();
+
+  local = await start('returned');
+  expect(local.outputs(name).WebhookSecretsKeyArn).toBe(keys.webhookSecrets);
+  expect(await deletion(thirdDeletion)).toBe(200);
+  await verifyNext();
 });

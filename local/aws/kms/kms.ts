@@ -1,20 +1,24 @@
 import { createHmac, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson, writeJson } from '../../state/json';
 import { AwsError, type JsonObject, requireAllowed, requiredText, serveOperations } from '../aws-server';
 import { type Authorize, allowEverything } from '../iam/permissions';
 
+/** A key's file has the name of its id, which a primary and its replicas share, as they share the material. */
 interface KeyFile {
   readonly arn: string;
   /** Folder of the key's file. */
   readonly directory: string;
-  /** Its file name. */
-  readonly name: string;
+  /** @default - an adopted key: no resource of the template */
+  readonly logicalId?: string;
 }
 
 interface NewKey extends KeyFile {
   readonly keySpec: string;
   readonly keyUsage: string;
+  /** Its ARN on AWS, as the row records it: a second id, under which its replicas find the material. @default - not recorded */
+  readonly recordedArn?: string | undefined;
 }
 
 /** The content of a key's file. */
@@ -72,16 +76,19 @@ export function createKms(authorize: Authorize = allowEverything) {
       },
     }),
     /** Loads or creates a key. @returns a function that unloads it @throws Error for an unsupported kind of key */
-    create({ arn, directory, name, keySpec, keyUsage }: NewKey): () => void {
+    create(newKey: NewKey): () => void {
+      const { arn, keySpec, keyUsage } = newKey;
       if (usages[keySpec] !== keyUsage) {
         throw new Error(`${arn}: keys of ${keySpec} for ${keyUsage} are not supported on this machine`);
       }
-      const key = provide({ arn, directory, name, keySpec, keyUsage });
+      renameFormer(newKey);
+      const key = provide(newKey);
       keys.set(arn, () => key);
       return () => keys.delete(arn);
     },
-    /** Opens another region's key, of the same material: the file that its primary has on this machine. */
+    /** Opens a replica or an adopted key. */
     share(file: KeyFile): () => void {
+      renameFormer(file);
       let key: StoredKey | undefined;
       keys.set(file.arn, (keyUsage) => {
         const [keySpec = ''] = Object.entries(usages).find(([, usage]) => usage === keyUsage) ?? [];
@@ -93,13 +100,22 @@ export function createKms(authorize: Authorize = allowEverything) {
   };
 }
 
-function provide({ directory, name, keySpec, keyUsage }: NewKey): StoredKey {
-  const file = join(directory, `${name}.json`);
-  const stored = readJson<StoredKey>(file);
-  if (stored) return stored;
-  const key = { keySpec, keyUsage, material: generateMaterial(keySpec) };
-  writeJson(file, key);
+function provide({ arn, recordedArn = arn, directory, keySpec, keyUsage }: NewKey): StoredKey {
+  const files = [arn, recordedArn].map((each) => pathOf(directory, each));
+  const [stored] = files.flatMap((each) => readJson<StoredKey>(each) ?? []);
+  const key = stored ?? { keySpec, keyUsage, material: generateMaterial(keySpec) };
+  for (const each of files) if (!existsSync(each)) writeJson(each, key);
   return key;
+}
+
+const pathOf = (directory: string, arn: string): string => join(directory, `${arn.split('/').at(-1)}.json`);
+
+/** An older state has a key's file under its logical id. Only the first key that looks for it may get it. */
+function renameFormer({ arn, directory, logicalId }: KeyFile): void {
+  if (logicalId === undefined) return;
+  const former = pathOf(directory, logicalId);
+  const file = pathOf(directory, arn);
+  if (existsSync(former) && !existsSync(file)) renameSync(former, file);
 }
 
 function generateMaterial(keySpec: string): string {

@@ -11,22 +11,20 @@ function createKey({ logicalId, properties }: ResourceRequest, context: StackCon
   const keyArn = arn(stack, 'kms', `key/${keyId}`);
   permissions.attachToResource(keyArn, KeyPolicy, logicalId);
   const { keysDirectory: directory } = folder;
-  const key = { arn: keyArn, directory, name: logicalId, keySpec: KeySpec, keyUsage: KeyUsage };
+  const recordedArn = stack.primaryKeyArns[logicalId];
+  const key = { arn: keyArn, recordedArn, directory, logicalId, keySpec: KeySpec, keyUsage: KeyUsage };
   cleanup.add(services.keys.create(key));
   return { ref: keyId, attributes: { Arn: keyArn, KeyId: keyId } };
 }
 
-/**
- * Creates a replica with the id of the primary's ARN, and the material of the primary that the environment had under the
- * same logical id: on this machine the primary's id is not the recorded one.
- */
+/** Creates a replica with the id, and so the material, of its primary. */
 function createReplica({ logicalId, properties }: ResourceRequest, context: StackContext): LocalResource {
   const { stack, folder, permissions, services, cleanup } = context;
   const { KeyPolicy, PrimaryKeyArn } = properties;
   const keyId: string = PrimaryKeyArn.split('/').at(-1);
   const keyArn = arn(stack, 'kms', `key/${keyId}`);
   permissions.attachToResource(keyArn, KeyPolicy, logicalId);
-  cleanup.add(services.keys.share({ arn: keyArn, directory: folder.keysDirectory, name: logicalId }));
+  cleanup.add(services.keys.share({ arn: keyArn, directory: folder.keysDirectory, logicalId }));
   return { ref: keyId, attributes: { Arn: keyArn, KeyId: keyId } };
 }
 
@@ -38,8 +36,7 @@ export function adoptKeys(template: Template, context: StackContext): void {
     const Principal = { AWS: `arn:aws:iam::${LOCAL_ACCOUNT_ID}:root` };
     const Statement = [{ Effect: 'Allow', Action: 'kms:*', Resource: '*', Principal }];
     permissions.attachToResource(keyArn, { Statement }, keyArn);
-    const name = keyArn.split('/').at(-1) as string;
-    cleanup.add(services.keys.share({ arn: keyArn, directory: folder.keysDirectory, name }));
+    cleanup.add(services.keys.share({ arn: keyArn, directory: folder.keysDirectory }));
   }
 }
 

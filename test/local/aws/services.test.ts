@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { renameSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { GenerateMacCommand, KMSClient, ListKeysCommand, SignCommand } from '@aws-sdk/client-kms';
@@ -22,14 +22,14 @@ beforeAll(async () => {
   cleanup.add(() => kms.destroy());
 });
 beforeEach(() => {
-  create(signing, 'Signing', 'ECC_NIST_P256', 'SIGN_VERIFY');
+  create(signing, 'ECC_NIST_P256', 'SIGN_VERIFY');
   createMac(mac);
 });
 afterAll(() => cleanup.run());
 
-const create = (key: string, name: string, keySpec: string, keyUsage: string) =>
-  services.keys.create({ arn: key, directory: folder(), name, keySpec, keyUsage });
-const createMac = (key: string) => create(key, 'Mac', 'HMAC_256', 'GENERATE_VERIFY_MAC');
+const create = (key: string, keySpec: string, keyUsage: string, more: object = {}) =>
+  services.keys.create({ arn: key, directory: folder(), keySpec, keyUsage, ...more });
+const createMac = (key: string, more?: object) => create(key, 'HMAC_256', 'GENERATE_VERIFY_MAC', more);
 
 const Message = Buffer.alloc(4_096);
 const sign = (KeyId: string, more: object = {}) =>
@@ -61,8 +61,27 @@ it.each(['kms', 'sqs'] as const)('%s refuses web pages', async (service) => {
 
 it('KMS reads an existing key from a file that only its owner can read, and refuses unsupported kinds', async () => {
   const { Mac } = await generateMac(mac);
-  createMac(arn('kms:key/again'));
-  expect((await generateMac('again')).Mac).toEqual(Mac);
-  expect(statSync(join(folder(), 'Mac.json')).mode & 0o777).toBe(0o600);
-  expect(() => create(signing, 'New', 'RSA_2048', 'SIGN_VERIFY')).toThrow('not supported');
+  createMac(mac, { logicalId: 'Mac' });
+  expect((await generateMac('mac')).Mac).toEqual(Mac);
+  expect(statSync(join(folder(), 'mac.json')).mode & 0o777).toBe(0o600);
+  expect(() => create(signing, 'RSA_2048', 'SIGN_VERIFY')).toThrow('not supported');
+});
+
+it('KMS finds a key of an older state by its logical id, once', async () => {
+  const { Mac } = await generateMac(mac);
+  renameSync(join(folder(), 'mac.json'), join(folder(), 'Mac.json'));
+  services.keys.share({ arn: mac, directory: folder(), logicalId: 'Mac' });
+  createMac(arn('kms:key/other'), { logicalId: 'Mac' });
+  expect((await generateMac(mac)).Mac).toEqual(Mac);
+  expect((await generateMac('other')).Mac).not.toEqual(Mac);
+});
+
+it('KMS has one material for a key and for the ARN that its row records, whichever is first', async () => {
+  const recordedArn = arn('kms:key/recorded').replace('central', 'west');
+  const { Mac } = await generateMac(mac);
+  createMac(mac, { recordedArn });
+  services.keys.share({ arn: recordedArn, directory: folder() });
+  expect((await generateMac(recordedArn)).Mac).toEqual(Mac);
+  createMac(arn('kms:key/other'), { recordedArn });
+  expect((await generateMac('other')).Mac).toEqual(Mac);
 });
