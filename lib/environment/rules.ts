@@ -12,17 +12,16 @@ import {
 const areZonesOf = (names: readonly string[], ofRegion: string) =>
   [2, 3].includes(names.length) && names.every((zone) => zone.slice(0, -1) === ofRegion);
 const regionIn = (arn = '') => arn.split(':')[3];
-/** Keys for a stack are recorded in its region if it adopts them, otherwise in another one of the environment. */
-const areRecorded = (keys: SharedKeys | undefined, isRight: (ofKey: string) => boolean) =>
-  [
-    keys?.webhookSecrets,
-    ...[keys?.accessToken, keys?.userAction].flatMap((each) => Object.values(each ?? {})),
-  ]
-    .filter((arn) => arn !== undefined)
-    .every((arn) => isRight(regionIn(arn) ?? ''));
+/** Keys for a stack are recorded, each once, in its region if it adopts them, otherwise in another one of the environment. */
+function areRecorded(keys: SharedKeys | undefined, isRight: (ofKey: string) => boolean): boolean {
+  const { webhookSecrets, accessToken, userAction } = keys ?? {};
+  const labelled = [accessToken, userAction].flatMap((each) => Object.values(each ?? {}));
+  const arns = [webhookSecrets, ...labelled].filter((arn) => arn !== undefined);
+  return new Set(arns).size === arns.length && arns.every((arn) => isRight(regionIn(arn) ?? ''));
+}
 const wrongPrimaries = (keys: SharedKeys | undefined, ofStack = '', regions?: readonly string[]) =>
   !areRecorded(keys, (region) => region !== ofStack && regions?.includes(region) !== false) &&
-  'Give the ARNs of the primaries, in the other residencyRegions.';
+  'Give the ARNs of the primaries, each once, in the other residencyRegions.';
 const requiredFor = ({ serviceLevelAgreement }: Partial<Environment>, value: string) =>
   serviceLevelAgreement && `A service level agreement requires ${value}.`;
 
@@ -106,11 +105,11 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
   adoptedKeys: ({ adoptedKeys, region }) =>
     region &&
     !areRecorded(adoptedKeys, (of) => of === region) &&
-    "Give the ARNs of existing keys in the row's region.",
+    "Give the ARNs of existing keys, each once, in the row's region.",
   'standby.adoptedKeys': ({ standby }) =>
     standby &&
     !areRecorded(standby.adoptedKeys, (of) => of === standby.region) &&
-    "Give the ARNs of existing keys in the standby's region.",
+    "Give the ARNs of existing keys, each once, in the standby's region.",
   'standby.certificateArn': ({ standby, domainNames }) =>
     standby &&
     (domainNames ?? standby.certificateArn) &&

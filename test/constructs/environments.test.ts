@@ -199,6 +199,7 @@ describe('a row', () => {
     ['adoptedKeys', keysIn(standby.region, eu)],
     ['standby.keys', keysIn(standby.region, eu)],
     ['standby.keys', keysIn('us-east-1', eu)],
+    ['standby.keys', { ...keysIn(region, eu), userAction: keysIn(region, eu).accessToken }],
     // The keys that sign have no replica.
     ['standby.keys', {}, 'a row with a standby'],
     ['standby.keys', { ...keysIn(region, eu), userAction: {} }],
