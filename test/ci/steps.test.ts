@@ -1,5 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Environment, environmentNamed } from '../../lib/environments';
 import {
   type Account,
   accountVariables,
@@ -165,20 +166,62 @@ it.each([
   [1, '- It (AWS::SQS::Queue) is unknown; Denied', [unknown('SQS::Queue')], [complete]],
   [1, 'The detection failed: Denied.', [], [denied]],
 ])('detection of drift exits with %d: %s', async (exitCode, sentence, StackResourceDrifts, statuses) => {
+  const outcome = await detectDrift(StackResourceDrifts, statuses);
+  expect(outcome).toMatchObject({ exitCode, summary: expect.stringContaining(sentence) });
+  expect(outcome.summary).toContain('Skipped WalletEuStandby: it is not deployed.');
+});
+
+async function detectDrift(
+  StackResourceDrifts: readonly object[],
+  statuses: (object | undefined)[] = [complete],
+  deployed: string = variables.STACK,
+) {
   account.answer({
     'cloudformation:DescribeStacks': (call) => {
-      const replies = call.input.StackName === variables.STACK ? withStacks() : withoutStacks;
+      const replies = call.input.StackName === deployed ? withStacks() : withoutStacks;
       return replies['cloudformation:DescribeStacks']?.(call) ?? result({});
     },
     'cloudformation:DetectStackDrift': () => result({ StackDriftDetectionId: 'id' }),
     'cloudformation:DescribeStackDriftDetectionStatus': () => result(statuses.shift()),
     'cloudformation:DescribeStackResourceDrifts': () => result({ StackResourceDrifts }),
   });
-  const command = 'node --require tsx/cjs .ci/detect-drift.ts "$ENVIRONMENT"';
-  const outcome = await workspace().step(command, inAccount());
-  expect(outcome).toMatchObject({ exitCode, summary: expect.stringContaining(sentence) });
-  expect(outcome.summary).toContain('Skipped WalletEuStandby: it is not deployed.');
-});
+  return workspace().step('node --require tsx/cjs .ci/detect-drift.ts "$ENVIRONMENT"', inAccount());
+}
+
+const detached = {
+  PropertyPath: '/GlobalClusterIdentifier',
+  ExpectedValue: 'wallet-eu',
+  ActualValue: 'null',
+};
+const cluster = {
+  ...{
+    LogicalResourceId: 'Cluster',
+    ResourceType: 'AWS::RDS::DBCluster',
+    StackResourceDriftStatus: 'MODIFIED',
+  },
+  PropertyDifferences: [detached],
+};
+const backups = { ...detached, PropertyPath: '/BackupRetentionPeriod' };
+const serving = { replicaOf: 'wallet-eu' };
+it.each<[exitCode: number, of: string, drift: object, deployed?: string, began?: object]>([
+  [0, 'the global database alone', cluster],
+  [1, 'another property', { ...cluster, PropertyDifferences: [backups] }],
+  [1, 'the global database and another property', { ...cluster, PropertyDifferences: [detached, backups] }],
+  [1, 'the cluster itself', { ...cluster, StackResourceDriftStatus: 'DELETED', PropertyDifferences: [] }],
+  [1, 'the same property of another type', { ...cluster, ResourceType: 'AWS::RDS::GlobalCluster' }],
+  [1, 'the global database of a standby', cluster, 'WalletEuStandby'],
+  [1, 'the global database of a cluster that began as a primary', cluster, variables.STACK, {}],
+])(
+  'after a promotion detection of drift exits with %d for %s',
+  async (exitCode, _, drift, deployed = variables.STACK, began = serving) => {
+    const row = environmentNamed(variables.ENVIRONMENT) as Environment;
+    jest.replaceProperty(row, 'database', { ...row.database, ...began });
+    const outcome = await detectDrift([drift], [complete], deployed);
+    const heading = exitCode === 0 ? 'WalletEu has no drift.\n\nNobody needs to act on:' : 'has drifted:**';
+    const summary = expect.stringMatching(new RegExp(`${heading.replace(/[*.]/g, '\\$&')}\\n\\n- Cluster`));
+    expect(outcome).toMatchObject({ exitCode, summary });
+  },
+);
 
 it.each([
   [0, '# Residency of eu', withStacks()],
