@@ -4,13 +4,14 @@ import type { Command } from 'commander';
 import type { Attempt } from '../domain/delivery';
 import { newEventId } from '../domain/event';
 import { reserveOutputs } from '../domain/outputs';
-import { type ApiResponse, callApi, sendDeletion, unexpectedResponse } from './callers/api';
+import { type ApiResponse, apiDomainTarget, callApi, sendDeletion, unexpectedResponse } from './callers/api';
 import type { DeployedEnvironment } from './shell/deployed-environment';
 import { environmentCommand } from './shell/deployed-environment';
 import { CommandFailed } from './shell/failure';
 import { awaitInterruption } from './shell/interruption';
 import { runOperation } from './shell/operations';
 import type { CommonOptions } from './shell/options';
+import { poll } from './shell/poll';
 import type { Terminal } from './shell/terminal';
 import { requireDelivered, waitForAttempt } from './webhooks/attempts';
 import { putEvent } from './webhooks/queue';
@@ -20,7 +21,10 @@ const help = `The environment is its own receiver: it verifies the signature and
 It also cleans up after a failure and after Ctrl-C. The audit record and the attempt remain. If a run is killed, a run on a
 later day removes its organization.
 
-Exit codes: 0 every step passed, 1 a step failed or was skipped, 2 usage error.`;
+With a custom domain name, requests go to the stack itself (the output ApiDomainTarget). While DNS leads elsewhere, the step that
+says so and the steps about the delivery, which goes where DNS leads, are "pending": point the CNAME record there, and run it again.
+
+Exit codes: 0 every step passed or is pending, 1 a step failed or was skipped, 2 usage error.`;
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand(program, terminal, 'smoke', {
@@ -75,10 +79,13 @@ async function smoke(
         `See the log of the function that deletes user groups, in ${target.logs}.`,
       );
     });
-    await step('check GET /webhook-origins', true, async () => {
-      const answer = await callApi(target, { method: 'GET', path: '/webhook-origins' }, signal);
-      return [compareOrigins(target, answer)];
+    const origins = await step('check GET /webhook-origins', true, async () => {
+      const found = compareOrigins(target, await callApi(target, originsRequest, signal));
+      return [found, found];
     });
+    const isElsewhere = apiDomainTarget(target)
+      ? await step('follow DNS to this stack', origins, () => followDns(target, signal))
+      : false;
 
     const webhook = await step('add a webhook', organization, async ({ organizationId }) => {
       const input = { organizationId, kinds: null, check: true };
@@ -90,11 +97,15 @@ async function smoke(
       return [eventId, { eventId, webhookId }];
     });
     const attempt = await step('find it in the delivery log', sent, async (event) => {
-      const isOver = ({ outcome, status }: Attempt) => outcome !== 'failed' || verdicts.has(status);
+      const isOver = ({ outcome, status }: Attempt) =>
+        isElsewhere || outcome !== 'failed' || verdicts.has(status);
       const found = await waitForAttempt(target, event, { seconds: deliveryTimeout, signal, isOver });
       return [`${found.outcome}, ${found.reason}, after ${found.durationMs} ms`, found];
     });
-    await checkVerdict(target, attempt, step);
+    if (isElsewhere)
+      for (const name of verdictSteps)
+        await step(name, attempt, async () => ['not before DNS leads to this stack', undefined, 'pending']);
+    else await checkVerdict(target, attempt, step);
   } finally {
     await step(lastStep, organization, async ({ organizationId }) => {
       const { removed } = await runOperation(target, 'remove-ephemeral-organizations', { organizationId });
@@ -104,10 +115,10 @@ async function smoke(
   }
 
   const ms = Math.round(performance.now() - begun);
-  const passed = steps.every(({ outcome }) => outcome === 'passed');
+  const passed = steps.every(({ outcome }) => outcome === 'passed' || outcome === 'pending');
   const { organizationId = null } = organization ?? {};
   if (json) terminal.result(JSON.stringify({ environment, passed, ms, organizationId, eventId, steps }));
-  const counts = ['passed', 'failed', 'skipped'].flatMap((outcome) => {
+  const counts = ['passed', 'pending', 'failed', 'skipped'].flatMap((outcome) => {
     const count = steps.filter((each) => each.outcome === outcome).length;
     return count > 0 ? `${count} ${outcome}` : [];
   });
@@ -119,8 +130,8 @@ async function smoke(
 
 interface StepResult {
   readonly name: string;
-  /** `skipped`: a prerequisite failed, or Ctrl-C. */
-  readonly outcome: 'passed' | 'failed' | 'skipped';
+  /** `pending`: cannot be proven before DNS leads to the stack. `skipped`: a prerequisite failed, or Ctrl-C. */
+  readonly outcome: 'passed' | 'pending' | 'failed' | 'skipped';
   readonly ms: number | null;
   readonly detail: string;
   readonly remedy: string | null;
@@ -147,7 +158,7 @@ function createSteps(signal: AbortSignal, terminal: Terminal | undefined) {
   async function step<Need, T>(
     name: string,
     need: Need | undefined,
-    work: (need: Need) => Promise<readonly [detail: string, value?: T]>,
+    work: (need: Need) => Promise<readonly [detail: string, value?: T, outcome?: 'pending']>,
   ): Promise<T | undefined> {
     const interrupted = signal.aborted && name !== lastStep;
     if (interrupted || need === undefined)
@@ -155,8 +166,8 @@ function createSteps(signal: AbortSignal, terminal: Terminal | undefined) {
     const begun = performance.now();
     const elapsed = () => Math.round(performance.now() - begun);
     try {
-      const [detail, value] = await work(need);
-      add(name, 'passed', detail, elapsed());
+      const [detail, value, outcome = 'passed'] = await work(need);
+      add(name, outcome, detail, elapsed());
       return value;
     } catch (error) {
       const { name: kind, message, stack } = error as Error;
@@ -174,6 +185,8 @@ const formatSeconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`;
 /** What the environment's own receiver returns: `POST /webhook-origins/check/{webhookId}` in `lib/openapi.yaml`. */
 const verdicts = new Set<number | null>([204, 401, 403, 422]);
 
+const verdictSteps = ['receive the delivery', 'check its source address', 'verify its signature'] as const;
+
 /** The steps that the environment's own receiver carried out. It looks at the source address first. */
 async function checkVerdict(
   target: DeployedEnvironment,
@@ -183,18 +196,19 @@ async function checkVerdict(
   const addresses = (['WebhookOriginAddress', 'WebhookOriginReserveAddress'] as const)
     .map(target.optionalOutput)
     .filter((address) => address !== undefined);
-  const arrived = await step('receive the delivery', attempt, async (found) => {
+  const [arrival, source, signature] = verdictSteps;
+  const arrived = await step(arrival, attempt, async (found) => {
     if (!verdicts.has(found.status)) requireDelivered(found);
     return [`status ${found.status}`, found.status];
   });
-  const fromOrigin = await step('check its source address', arrived, async (status) => {
+  const fromOrigin = await step(source, arrived, async (status) => {
     if (status !== 403) return [addresses.join(' or '), status];
     throw new CommandFailed(
       `The delivery did not come from ${addresses.join(' or ')}, or the firewall blocked it.`,
       `See the log of the function that checks deliveries, in ${target.logs}, and ${target.walletCommand('origin-status')}`,
     );
   });
-  await step('verify its signature', fromOrigin, async (status) => {
+  await step(signature, fromOrigin, async (status) => {
     if (status === 204) return ['Standard Webhooks'];
     throw new CommandFailed(
       status === 401
@@ -203,6 +217,31 @@ async function checkVerdict(
       `See the logs of the functions that deliver webhooks and check deliveries, in ${target.logs}.`,
     );
   });
+}
+
+const originsRequest = { method: 'GET', path: '/webhook-origins' } as const;
+
+/**
+ * Whether a request to the API's name reaches this stack: no other one has its webhook origin. Unlike a comparison of DNS records,
+ * this also holds for alias records, and behind a proxy that resolves names.
+ */
+async function followDns(target: DeployedEnvironment, signal: AbortSignal) {
+  const { host } = new URL(target.output('ApiBaseUrl'));
+  let missed = '';
+  const look = async () => {
+    try {
+      const answer = await callApi(target, originsRequest, signal, { byDns: true, deadline: 10_000 });
+      return compareOrigins(target, answer);
+    } catch (error) {
+      if (!(error instanceof CommandFailed)) throw error;
+      missed = error.message;
+      return undefined;
+    }
+  };
+  // Repeated: one network error must not excuse the delivery.
+  if (await poll(look, { seconds: 5, every: 1_000, signal })) return [`${host} leads to it`, false] as const;
+  const remedy = `point its CNAME record to ${apiDomainTarget(target)}`;
+  return [`${host} does not lead to it yet: ${remedy}. ${missed}`, true, 'pending'] as const;
 }
 
 function compareOrigins(target: DeployedEnvironment, answer: ApiResponse): string {
@@ -214,8 +253,7 @@ function compareOrigins(target: DeployedEnvironment, answer: ApiResponse): strin
   };
   const { environment, addresses, reserve } = Object(answer.body);
   const found = { environment, addresses, ...(reserve !== undefined && { reserve }) };
-  const request = { method: 'GET', path: '/webhook-origins' } as const;
   if (answer.status !== 200 || !isDeepStrictEqual(found, expected))
-    unexpectedResponse(target, request, answer, `200 with ${JSON.stringify(expected)}`);
+    unexpectedResponse(target, originsRequest, answer, `200 with ${JSON.stringify(expected)}`);
   return [`${expected.addresses}`, ...reserves.map((each) => `reserve ${each}`)].join(', ');
 }

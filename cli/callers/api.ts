@@ -21,21 +21,41 @@ interface ApiRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Milliseconds. The gateway's timeout is 29 s. */
-const deadline = 35_000;
+/** The target of the API's custom domain name, in the stack. Without one undefined, as on this machine. */
+export const apiDomainTarget = (target: DeployedEnvironment): string | undefined =>
+  target.local ? undefined : target.optionalOutput('ApiDomainTarget');
 
+interface ApiCall {
+  /** Connects to where DNS leads, as callers do. @default false */
+  readonly byDns?: boolean;
+  /** Milliseconds. @default 35,000: the gateway's timeout is 29 s */
+  readonly deadline?: number;
+}
+
+/**
+ * Calls the API of the stack. A custom domain name's requests go to its target there, with the name in SNI and `Host`, which
+ * must be equal: DNS may lead to no stack yet, or to the one that served before.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-security-policies.html#apigateway-security-policies-endpoint-access-mode
+ */
 export async function callApi(
   target: DeployedEnvironment,
   { method, path, headers = {} }: ApiRequest,
   signal: AbortSignal,
+  { byDns = false, deadline = 35_000 }: ApiCall = {},
 ): Promise<ApiResponse> {
   const url = `${target.output('ApiBaseUrl').replace(/\/$/, '')}${path}`;
+  const hostname = byDns ? undefined : apiDomainTarget(target);
+  const sending = `${method} ${url}${hostname ? ` to ${hostname}` : ''}`;
   const timeout = AbortSignal.timeout(deadline);
   try {
     // Unlike `fetch`, which may have a proxy of its own: https://nodejs.org/docs/latest-v24.x/api/http.html#built-in-proxy-support
     const { request } = url.startsWith('https:') ? https : http;
+    const { host, hostname: servername } = new URL(url);
     const sent = request(url, {
-      ...{ method, headers, agent: target.local ? false : proxyAgent() },
+      ...(hostname && { hostname, servername }),
+      method,
+      headers: { host, ...headers },
+      agent: target.local ? false : proxyAgent(),
       signal: AbortSignal.any([signal, timeout]),
     }).end();
     const [response] = (await once(sent, 'response')) as [http.IncomingMessage];
@@ -47,8 +67,8 @@ export async function callApi(
     const { message, code } = error as NodeJS.ErrnoException;
     throw new CommandFailed(
       timeout.aborted
-        ? `${method} ${url} timed out after ${deadline / 1_000} s.`
-        : `${method} ${url} could not be sent: ${message || code}.`,
+        ? `${sending} timed out after ${deadline / 1_000} s.`
+        : `${sending} could not be sent: ${message || code}.`,
       target.local
         ? `Start the environments of this machine: npm start`
         : 'Check the network, the host name in ApiBaseUrl, and that the stack is deployed.',

@@ -54,6 +54,7 @@ async function startRegion() {
 
   const region = {
     outputs,
+    endpoints,
     kms: client,
     /** Requests to the operations function since the last `answer`. */
     calls: (): { readonly operation: string; readonly input: unknown }[] =>

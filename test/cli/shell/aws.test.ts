@@ -73,7 +73,7 @@ describe('proxies', () => {
     process.env = { ...env, ...Object.fromEntries(entries), AWS_ENDPOINT_URL: endpoint };
     const client = new KMS(clientSettings('eu-central-1'));
     await expect(callAws(client, 'sign', { KeyId: 'a' } as never)).rejects.toThrow('kms:Sign failed');
-    const target = { output: () => endpoint, local: false };
+    const target = { output: () => endpoint, optionalOutput: () => undefined, local: false };
     const request = { method: 'GET', path: '/' } as const;
     await callApi(target as never, request, new AbortController().signal).catch(() => undefined);
     expect(tunnels).toEqual(tunnel ? [tunnel, tunnel] : []);
