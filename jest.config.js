@@ -16,6 +16,7 @@ const shared = {
   globalSetup: '<rootDir>/test/jest/test-run.ts',
   globalTeardown: '<rootDir>/test/jest/tear-down.ts',
   transform: {
+    '/lib/environments\\.ts$': '<rootDir>/test/jest/table.js',
     // Packages except Jest's own, which run once per test file, and fauxqs, which has only ES modules.
     '\\.sql$|/node_modules/(?!fauxqs/|@?jest).+\\.c?js$': '<rootDir>/test/jest/transform.js',
     '^.+\\.(t|j|mj)s$': [

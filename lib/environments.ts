@@ -1,5 +1,4 @@
-import { validateEnvironments } from './environment/rules';
-import { type Environment, inForce, stacksOf, type TableStack } from './environment/schema';
+import { tableOf } from './environment/table';
 
 export {
   accessTokenLifetime,
@@ -20,7 +19,7 @@ const support = {
 };
 
 /** One row, one serving stack. Validated when this module is loaded. The first row is the command line's default. */
-const table = validateEnvironments([
+export const { environments, environmentNamed, stacks, stackNamed } = tableOf([
   {
     name: 'eu',
     stackId: 'WalletEu',
@@ -106,15 +105,3 @@ const table = validateEnvironments([
     signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
   },
 ]);
-
-/** The environments of the table, as everything reads them. */
-export const environments: readonly Environment[] = table.map(inForce);
-
-export const environmentNamed = (name: string): Environment | undefined =>
-  environments.find((row) => row.name === name);
-
-/** Every stack of the table, in order. */
-export const stacks: readonly TableStack[] = environments.flatMap(stacksOf);
-
-export const stackNamed = (stackId: string): TableStack | undefined =>
-  stacks.find((stack) => stack.stackId === stackId);

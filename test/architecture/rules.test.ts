@@ -1,5 +1,5 @@
-import { environments } from '../../lib/environments';
 import { first } from '../support/rows';
+import { environments } from '../support/table';
 import { type Import, importsOf, type SourceFile, sourcesIn } from './sources';
 
 type Breach = readonly [path: string, text: string];
@@ -44,8 +44,8 @@ const handlerOf = (path: string) => /^lambda\/(?!database|shared)([^/]+)\//.exec
 const names = environments
   .flatMap(({ name, stackId, standby }) => [name, stackId, ...(standby ? [standby.stackId] : [])])
   .join('|');
-/** Not constructs: the table's validation and the template checks may compare names. */
-const isConstruct = (path: string) => /^lib\/(?!environments?\.ts|checks\/)/.test(path);
+/** Not constructs: the table and the template checks may compare names. */
+const isConstruct = (path: string) => /^lib\/(?!environment\/|checks\/)/.test(path);
 const anyOf = (...patterns: readonly string[]) => new RegExp(patterns.join('|'));
 
 const rules: readonly Rule[] = [
@@ -132,10 +132,16 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    // Fictitious rows and stacks may have any name. One file checks names that others rely on.
+    title: "tests read their own table, never the operator's: test/support/table.ts",
+    forbids: (path, { name }) =>
+      /^test\/(?!runs\/|support\/local-environment\.ts)/.test(path) && name === 'lib/environments',
+    breaches: [['test/cli/a.test.ts', "import { environments } from '../../lib/environments';"]],
+  },
+  {
+    // Fictitious rows and stacks may have any name.
     title: 'tests pick an environment by what it has, not by its name',
     text: [
-      (path) => /^test\/(?!architecture\/|constructs\/environment-table\.test\.ts)/.test(path),
+      (path) => /^test\/(?!architecture\/)/.test(path),
       anyOf(
         String.raw`(?:===|!==|\bcase|--environment['"],)\s*['"](?:${names})['"]`,
         String.raw`\b(?:stacks|templates|baseline|outputs)(?:\??\.|\[['"])(?:${names})\b`,

@@ -3,10 +3,10 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
 import { reviewed } from '../../lib/checks/residency/reviewed';
-import { environments } from '../../lib/environments';
 import { readSetting } from '../../lib/environments-app';
 import { disposable, withEveryOption } from '../support/rows';
 import { type Resource, stackOf, withApp } from '../support/stacks';
+import { environments } from '../support/table';
 
 /** Findings of the pack, acknowledged or not, each as `path rule`. */
 const findingsIn = (app: App): string[] => {

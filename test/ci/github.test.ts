@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { githubEnvironments } from '../../domain/workflow-roles';
-import { environments } from '../../lib/environments';
 import { type HttpServer, startHttpServer } from '../support/http-server';
 import { first, withStandby } from '../support/rows';
+import { environments } from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
 import { Workspace } from './workspace';
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TableStack } from '../../lib/environments';
+import type { TableStack } from '../../lib/environment/schema';
 
 /** Writes an assembly with these stacks and one template, in the shape that the CDK writes. */
 export function writeAssembly(

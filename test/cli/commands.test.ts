@@ -1,7 +1,7 @@
 import type { Option } from 'commander';
 import { newId } from '../../domain/ids';
 import { printable } from '../../domain/printable';
-import { environments } from '../../lib/environments';
+import { environments } from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
 import { flagsOf, walletCommands, writeOutputs } from '../support/wallet-command';
 import { organizationId, wallet, webhookId } from './region';

@@ -2,12 +2,12 @@ import { App } from 'aws-cdk-lib';
 import { AccountStack } from '../../lib/account/account-stack';
 import { readAccountSettings } from '../../lib/account/settings';
 import { type Environment, inForce } from '../../lib/environment/schema';
-import { environments } from '../../lib/environments';
 import { GuardrailsStack } from '../../lib/guardrails/guardrails-app';
 import { workflows } from '../ci/workspace';
 import { statementsFor } from '../support/policy-evaluator';
 import { withStandby } from '../support/rows';
 import { synthesizeEveryStack, withApp } from '../support/stacks';
+import { environments } from '../support/table';
 import { permissionsOf } from './documented-permissions';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types

@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { type DatabaseRole, databaseRoles } from '../../lambda/database/variables';
 import { certificateAuthorities } from '../../lib/database/database';
-import { environments } from '../../lib/environments';
 import { textOf } from '../support/region-api';
 import { withDataApi, withDirectAccess } from '../support/rows';
 import { type Resource, type StackTemplate, stackOf } from '../support/stacks';
+import { environments } from '../support/table';
 
 const stacks = environments.map(stackOf);
 const [overDataApi, direct] = [withDataApi, withDirectAccess].map(stackOf) as [StackTemplate, StackTemplate];

@@ -1,5 +1,4 @@
 import { fullDiff } from '@aws-cdk/cloudformation-diff';
-import { environments } from '../../lib/environments';
 import {
   first,
   withDirectAccess,
@@ -9,6 +8,7 @@ import {
   withStandby,
 } from '../support/rows';
 import { type Resource, type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
+import { environments } from '../support/table';
 
 // biome-ignore lint/suspicious/noExplicitAny: CloudFormation's intrinsic functions
 type Intrinsic = any;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keepActiveEvent } from '../../lambda/shared/variables';
-import { type Environment, environments } from '../../lib/environments';
 import { projectRoot } from '../architecture/sources';
 import { type Resource, synthesizeEveryStack } from '../support/stacks';
+import { type Environment, environments } from '../support/table';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;

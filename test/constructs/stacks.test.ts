@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { longestWait } from '../../lambda/migrate-schema/variables';
-import { environments } from '../../lib/environments';
 import { copyAssembly } from '../support/prepared-state';
 import { textOf } from '../support/region-api';
 import { type Resource, synthesizeEveryStack } from '../support/stacks';
+import { environments } from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types

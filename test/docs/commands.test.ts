@@ -1,11 +1,11 @@
 import { parseEvent } from '../../domain/event';
 import { readAccountSettings } from '../../lib/account/settings';
-import { environments, stacksOf } from '../../lib/environments';
 import { workflows } from '../ci/workspace';
 import { useAccount } from '../cli/account';
 import { writeAssembly } from '../cli/assembly';
 import { readDocuments } from '../support/documents';
 import { first } from '../support/rows';
+import { stacks } from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
 import { runWallet, walletCommands, writeOutputs } from '../support/wallet-command';
 
@@ -25,7 +25,6 @@ function lookUp(command: string) {
 
 const account = useAccount();
 const folder = temporaryFolder();
-const stacks = environments.flatMap(stacksOf);
 const output = (url: string) => ({
   ...{ ApiBaseUrl: url, OperationsFunctionName: 'operations', WebhookEventsQueueUrl: 'events' },
   ...{ WebhookOriginAddress: '203.0.113.7', WebhookOriginReserveAddress: '203.0.113.8' },

@@ -1,6 +1,5 @@
 import { newId } from '../../domain/ids';
 import { deprecationHeaders } from '../../lib/api/gateway-responses';
-import { environments } from '../../lib/environments';
 import {
   type Answer,
   deletion,
@@ -13,6 +12,7 @@ import {
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { oneOfEachAccess } from '../support/rows';
+import { environments } from '../support/table';
 import { type Json, seconds } from '../support/tokens';
 
 let local: LocalEnvironment;

@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { sources } from '../../local/assembly/cache';
-import { projectRoot } from '../../local/assembly/synthesis';
 import { removePostgres } from '../../local/postgres/postgres';
 import { send, walletDeletion } from '../support/api';
 import { eventually } from '../support/eventually';
@@ -13,6 +11,7 @@ import { openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { databaseDirectory, openLocalDatabase } from '../support/postgres';
 import { prepareAssembly } from '../support/prepared-state';
+import { copyProject } from '../support/project-copy';
 import { first } from '../support/rows';
 
 const { name } = first;
@@ -32,11 +31,7 @@ function start(offset: string): LocalCommand {
 }
 
 beforeAll(async () => {
-  for (const name of [...sources, 'cli', 'local', 'wallet'].filter(
-    (each) => !each.startsWith('node_modules'),
-  ))
-    cpSync(join(projectRoot, name), join(root, name), { recursive: true });
-  symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
+  copyProject(root, 'cli', 'local', 'wallet');
   await prepareAssembly(directory);
 });
 afterAll(async () => {

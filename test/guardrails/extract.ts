@@ -6,10 +6,10 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environments } from '../../lib/environments';
 import { resourceControlPolicy, serviceControlPolicy } from '../../lib/guardrails/policies';
 import { matches } from '../support/policy-evaluator';
 import { withTemporaryFolder } from '../support/stacks';
+import { environments } from '../support/table';
 import { guarded, templatesOf } from './requests';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of others

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '../../lib/environment/schema';
-import { environments } from '../../lib/environments';
 import { GuardrailsStack } from '../../lib/guardrails/guardrails-app';
 import * as policies from '../../lib/guardrails/policies';
 import { readGuardedAccount } from '../../lib/guardrails/settings';
@@ -8,6 +7,7 @@ import { readActions } from '../constructs/documented-permissions';
 import { matches, type Request, statementsFor } from '../support/policy-evaluator';
 import { newcomer, withStandby } from '../support/rows';
 import { withApp } from '../support/stacks';
+import { environments } from '../support/table';
 import aws from './aws.json';
 import * as made from './requests';
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { AccountStack } from '../../lib/account/account-stack';
-import { readAccountSettings } from '../../lib/account/settings';
 import { backupRolePath, type Environment } from '../../lib/environment/schema';
 import type { GuardedAccount } from '../../lib/guardrails/policies';
 import { callsOfCommands, permissionsOf, readActions } from '../constructs/documented-permissions';
@@ -38,22 +37,22 @@ const requests = (region: string, actions: string, more: Context = {}, resource?
 const bootstrapTemplate = parse(
   readFileSync('node_modules/aws-cdk/lib/api/bootstrap/bootstrap-template.yaml', 'utf8'),
 );
-const settings = { repository: 'owner/name' };
+const settings = { repository: 'owner/name', operators: undefined, adoptProvider: false };
 
 /** All that is deployed into a row's account: the resources of each template, with its region. */
 export function templatesOf(
   row: Environment,
 ): readonly { readonly Resources: Json; readonly region: string }[] {
-  const read = (key: string) => new Map(Object.entries({ ...settings, environments: row.name })).get(key);
+  const { region } = row;
   const ofAccount = withApp((app) => {
-    new AccountStack(app, readAccountSettings(read));
+    new AccountStack(app, { ...settings, environments: [row], region });
     return app.synth().getStackByName(AccountStack.stackId).template;
   });
   const stacks = Object.values(synthesizeEveryStack([withEveryOption(row)]));
   return [
     ...stacks.map(({ json, manifest }) => ({ ...json, region: manifest.environment.split('/').at(-1) })),
     ...row.residencyRegions.map((region) => ({ ...bootstrapTemplate, region })),
-    { ...ofAccount, region: row.region },
+    { ...ofAccount, region },
   ];
 }
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import fs, { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { environments } from '../../lib/environments';
 import { type CommandContext, runLocalCommand } from '../../local/command';
 import type { LocalOptions } from '../../local/start';
 import { startHttpServer } from '../support/http-server';
 import { first } from '../support/rows';
+import { environments } from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const mockWatch = jest.fn();

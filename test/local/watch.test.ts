@@ -6,17 +6,15 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sources } from '../../local/assembly/cache';
-import { projectRoot } from '../../local/assembly/synthesis';
 import { startProcess } from '../../local/aws/lambda/instance';
 import { watchSources } from '../../local/watch';
 import { eventually } from '../support/eventually';
 import { startInProcess, startOwnEnvironments } from '../support/own-environments';
+import { copyProject } from '../support/project-copy';
 import { first } from '../support/rows';
 
 /** A copy of the project, whose app writes the stacks that it had, with a new dashboard, and an edit of the table as an output. */
@@ -57,9 +55,7 @@ const said: string[] = [];
 let own: Awaited<ReturnType<typeof startOwnEnvironments>>;
 
 beforeAll(async () => {
-  for (const name of sources.filter((each) => !each.startsWith('node_modules')))
-    cpSync(join(projectRoot, name), join(root, name), { recursive: true });
-  symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
+  copyProject(root);
   own = await startOwnEnvironments({
     environments: [first.name],
     runtime: (code) => (code.bundleDirectory.includes('.edits') ? startProcess : startInProcess)(code),

@@ -2,7 +2,6 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../../local/assembly/synthesis';
 import { commandLine } from '../../local/shared/processes';
 import { eventually } from './eventually';
 
@@ -59,6 +58,6 @@ export function startNodeIn(
   return { process: child, said, ended };
 }
 
-/** The command line, as `npm run wallet` runs it. */
-export const startWallet = (...args: string[]) =>
-  startNodeIn(projectRoot, ['--require', './bin/tsx.cjs', 'bin/wallet.ts', ...args]);
+/** The command line of the project in a folder, as `npm run wallet` runs it. */
+export const startWallet = (directory: string, ...args: string[]) =>
+  startNodeIn(directory, ['--require', './bin/tsx.cjs', 'bin/wallet.ts', ...args]);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environments } from '../../lib/environments';
+import { environmentNamed } from '../../lib/environments';
 import { sharedInRun } from './once-per-run';
 import { wallet } from './wallet-command';
 
@@ -24,8 +24,8 @@ export function openLocalEnvironment(stateDirectory: string) {
   return {
     stateDirectory,
     endpoints,
-    /** Outputs of a stack, by the environment's name. */
-    outputs: (name: string) => outputs[environments.find((each) => each.name === name)?.stackId ?? ''] ?? {},
+    /** Outputs of a stack, by the environment's name in the command line's table: in tests their own, in long runs the operator's. */
+    outputs: (name: string) => outputs[environmentNamed(name)?.stackId ?? ''] ?? {},
     wallet: walletIn,
     /** As `wallet --json`, parsed. */
     walletJson: async <T>(environment: string, ...args: string[]) =>

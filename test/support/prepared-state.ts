@@ -1,11 +1,10 @@
-import { cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { provideAssembly, sources } from '../../local/assembly/cache';
-import { projectRoot } from '../../local/assembly/synthesis';
+import { provideAssembly } from '../../local/assembly/cache';
 import { openState } from '../../local/state/lock';
 import { stateFolder } from '../../local/state/paths';
 import { sharedInRun } from './once-per-run';
 import { copyWithOwners } from './postgres';
+import { copyProject } from './project-copy';
 
 /** Copies the stacks' assembly into a new state folder, as if from an earlier start. */
 export async function prepareAssembly(stateDirectory: string): Promise<void> {
@@ -20,9 +19,7 @@ export async function copyAssembly(to: string): Promise<void> {
 /** The run's one synthesis of all stacks in a process, from the listed sources alone. */
 export async function synthesizeAssembly(folder: string) {
   const root = join(folder, 'sources');
-  for (const name of sources.filter((each) => !each.startsWith('node_modules')))
-    cpSync(join(projectRoot, name), join(root, name), { recursive: true });
-  symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
+  copyProject(root);
   const directory = join(folder, 'assembly');
   await provideAssembly({ directory, root, signal: new AbortController().signal });
   return { directory };

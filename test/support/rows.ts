@@ -5,7 +5,7 @@ import {
   type SharedKeys,
   sharedKeysOf,
 } from '../../lib/environment/schema';
-import { environments } from '../../lib/environments';
+import { environments } from './table';
 
 /**
  * Rows by property, for tests that name no environment, so that rows can be added and removed.

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import type { Environment } from '../../lib/environment/schema';
-import { environments as table } from '../../lib/environments';
 import type * as application from '../../lib/environments-app';
 import { oncePerRun } from './once-per-run';
+import { environments as table } from './table';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sharedKeysOf } from '../../../lib/environments';
+import { sharedKeysOf } from '../../../lib/environment/schema';
 import { withStandby } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { callsNotGranted, useAccount, withResources, withStacks } from '../account';

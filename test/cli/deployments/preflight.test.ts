@@ -1,7 +1,7 @@
 import type { AssembledStack } from '../../../cli/deployments/assembly';
 import { checks } from '../../../cli/deployments/checks/all';
 import { runChecks } from '../../../cli/deployments/preflight';
-import { type Environment, restoreSuffix, stacksOf } from '../../../lib/environments';
+import { type Environment, restoreSuffix, stacksOf } from '../../../lib/environment/schema';
 import { disposable, first, keysIn, withStandby } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 import {

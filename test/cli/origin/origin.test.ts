@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { startWallet } from '../../support/local-command';
+import { copyProject } from '../../support/project-copy';
 import { first } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { writeOutputs } from '../../support/wallet-command';
@@ -197,7 +199,9 @@ describe('move-origin', () => {
   it('goes on without a reader, and prints its result where one is left', async () => {
     origin.update = ['UPDATE_COMPLETE'];
     intercept(1, () => void command.process.stdout.destroy());
-    const command = startWallet('move-origin', '--outputs', outputsFile(), ...moveTo2, '--json');
+    const project = join(folder(), 'project');
+    copyProject(project, 'cli');
+    const command = startWallet(project, 'move-origin', '--outputs', outputsFile(), ...moveTo2, '--json');
     const { exitCode, stderr } = await command.ended();
     const [line = ''] = stderr.split('\n').filter((each) => each.startsWith('{'));
     expect({ exitCode, ...JSON.parse(line) }).toMatchObject({ exitCode: 0, zone: '2', address });

@@ -1,5 +1,5 @@
-import { environments } from '../../../lib/environments';
 import { first } from '../../support/rows';
+import { environments } from '../../support/table';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { writeOutputs } from '../../support/wallet-command';
 import { wallet } from '../region';

@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { number } from '../../../cli/shell/options';
+import { environments as table } from '../../../lib/environments';
 import { provideAssembly } from '../../../local/assembly/cache';
 import { startLocal } from '../../../local/start';
 import { openState } from '../../../local/state/lock';
 import { openLocalEnvironment } from '../../support/local-environment';
-import { oneOfEachAccess } from '../../support/rows';
 import { type Harness, longRun, temporaryFolder } from '../long-run';
 import { checkRequests } from './check-requests';
 
@@ -17,6 +17,9 @@ const command = new Command('npm run fuzz --')
     if (/^-?\d{1,10}$/.test(text)) return Number(text);
     throw new InvalidArgumentError('Give the seed that the failed run printed.');
   });
+
+/** The operator's rows, one for each database access. */
+const oneOfEachAccess = [...new Map(table.map((row) => [row.databaseAccess, row])).values()];
 
 void longRun<{ runs: number; seed?: number }>(command, async ({ runs, ...seed }, harness) => {
   const local = await startEnvironments(harness);
