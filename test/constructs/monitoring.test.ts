@@ -2,14 +2,14 @@ import { logCodesOf } from '../../domain/routes';
 import { logCodes } from '../../lambda/shared/log';
 import { missingHeadings } from '../support/documents';
 import { textOf } from '../support/region-api';
-import { withEveryOption, withStandby } from '../support/rows';
+import { complete } from '../support/rows';
 import { type Resource, type StackTemplate, synthesizeEveryStack } from '../support/stacks';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
 
-const { name, stackId, region, standby, throttle } = withStandby;
-const stacks = synthesizeEveryStack([withEveryOption(withStandby)]);
+const { name, stackId, region, standby, throttle } = complete;
+const stacks = synthesizeEveryStack([complete]);
 const stack = stacks[stackId] as StackTemplate;
 
 const api = `{ApiName=wallet-${name} Stage=ApiRestApiDeploymentStageapi}`;

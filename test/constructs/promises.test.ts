@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keepActiveEvent } from '../../lambda/shared/variables';
+import type { Environment } from '../../lib/environment/schema';
 import { projectRoot } from '../architecture/sources';
-import { type Resource, synthesizeEveryStack } from '../support/stacks';
-import { type Environment, environments } from '../support/table';
+import { type Resource, stacksOfShapes } from '../support/stacks';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
@@ -80,13 +80,15 @@ const schedule = (ScheduleExpression: string, retries = 2, seconds = 7_200) => (
  * By the document that says so, with words of it, then by type and beginning of the logical id: for every stack that has the resource.
  */
 const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
-  'docs/reference.md: retained when the stack is deleted': { 'EC2::EIP WebhookOriginElasticIp': outlives },
+  'docs/reference.md: retained when the stack is deleted': {
+    'EC2::EIP WebhookOrigin(Reserve)?ElasticIp': outlives,
+  },
   'docs/decisions/webhook-origin.md': {
     'EC2::NatGateway WebhookOrigin': {},
     'EC2::InternetGateway Network': {},
   },
   'docs/runbook/alarms.md: flow log': { 'EC2::FlowLog Network': { TrafficType: 'ALL' } },
-  'lib/environments.ts: backupRetentionDays': {
+  'lib/environment/schema.ts: backupRetentionDays': {
     'RDS::DBCluster DatabaseCluster': (row, isStandby) => ({
       BackupRetentionPeriod: row.database.backupRetentionDays,
       ...{ CopyTagsToSnapshot: true, StorageEncrypted: true, EngineVersion: '17.9' },
@@ -136,15 +138,21 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
   },
 
   'docs/decisions/air-gapped-backups.md: Minimum and maximum retention are equal': {
-    'Backup::LogicallyAirGappedBackupVault AirGappedVault': {
-      ...{ MinRetentionDays: 35, MaxRetentionDays: 35 },
+    'Backup::LogicallyAirGappedBackupVault AirGappedVault': ({ airGappedBackups }) => ({
+      MinRetentionDays: airGappedBackups?.retentionDays ?? 35,
+      MaxRetentionDays: airGappedBackups?.retentionDays ?? 35,
       ...outlives,
-    },
-    'Backup::BackupPlan AirGappedBackups': {
+    }),
+    'Backup::BackupPlan AirGappedBackups': ({ airGappedBackups }) => ({
       BackupPlan: {
-        BackupPlanRule: [{ ScheduleExpression: 'cron(0 1 ? * * *)', Lifecycle: { DeleteAfterDays: 35 } }],
+        BackupPlanRule: [
+          {
+            ScheduleExpression: 'cron(0 1 ? * * *)',
+            Lifecycle: { DeleteAfterDays: airGappedBackups?.retentionDays ?? 35 },
+          },
+        ],
       },
-    },
+    }),
     'Backup::BackupSelection AirGappedBackups': {},
   },
   'docs/runbook/planned-work.md: the vault for temporary backups': {
@@ -196,7 +204,7 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
     'SigningKeySet SigningKeys': { ServiceTimeout: '120' },
     'Logs::LogGroup (Api|Dashboard)AccessLog': keptLog,
   },
-  'lib/environments.ts: throttle': {
+  'lib/environment/schema.ts: throttle': {
     'ApiGateway::Stage ': ({ throttle }) => ({
       MethodSettings: expect.arrayContaining([
         expect.objectContaining({
@@ -280,7 +288,7 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
     }),
   },
   'docs/runbook/alarms.md: daily event': { 'Events::Rule \\w+KeepActive': schedule('rate(1 day)') },
-  'lib/environments.ts: logRetentionDays': {
+  'lib/environment/schema.ts: logRetentionDays': {
     'Logs::LogGroup DatabaseLog': (row, isStandby) => ({ ...log(row), ...protectedWith(row, isStandby) }),
     'Logs::LogGroup (?!Api|Dashboard(?!Serve)|DatabaseLog)': log,
   },
@@ -290,20 +298,19 @@ const promises: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
 const guarded =
   /^AWS::(EC2::(EIP|NatGateway|InternetGateway|FlowLog|VPCEndpoint|VPNGateway|EgressOnlyInternetGateway)|RDS::\w+|SecretsManager::Secret|KMS::Key|SQS::Queue|S3::Bucket|DynamoDB::\w+|Backup::\w+|Lambda::(Function|Url|EventSourceMapping)|ApiGateway::(RestApi|Stage|Authorizer)|WAFv2::(WebACL|IPSet|LoggingConfiguration)|Logs::LogGroup|Events::Rule)$|^Custom::SigningKeySet$/;
 
-const stacks = Object.entries(synthesizeEveryStack());
+const stacks = stacksOfShapes();
 const nameOf = ({ Type, logicalId }: Resource) => `${Type.replace(/^(AWS|Custom)::/, '')} ${logicalId}`;
 const rows = Object.values(promises).flatMap((row) => Object.entries(row));
 
 it.each(stacks)(
   '%s keeps what is promised of each resource with state, a limit or a way to the internet',
-  (name, { environment, resources }) => {
+  (_, { environment, serves, resources }) => {
     for (const each of resources.filter(({ Type }) => guarded.test(Type))) {
       const resource = nameOf(each);
       const matching = rows.filter(([pattern]) => new RegExp(`^${pattern}`).test(resource));
       expect([resource, matching]).toEqual([resource, [expect.anything()]]);
       const values = matching[0]?.[1];
-      const promised =
-        typeof values === 'function' ? values(environment, name !== environment.stackId) : values;
+      const promised = typeof values === 'function' ? values(environment, !serves) : values;
       const { Properties, DeletionPolicy, UpdateReplacePolicy } = each;
       const found = { resource, ...Properties, DeletionPolicy, UpdateReplacePolicy };
       expect(found).toMatchObject({ resource, ...promised });
@@ -323,30 +330,4 @@ it.each(Object.entries(promises))('%s is written, of resources that exist', (wri
     (pattern) => !every.some((resource) => new RegExp(`^${pattern}`).test(resource)),
   );
   expect(unused).toEqual([]);
-});
-
-it('the table of environments has the values that customers were told', () => {
-  const told = {
-    eu: 'SLA 0.999, data-api, 35 days, 365 days, 200/400, 2-32, 1 reader, protected, eu-central-1 eu-west-1',
-    uae: 'SLA 0.999, direct, 35 days, 365 days, 200/400, 2-32, 1 reader, protected, me-central-1',
-    staging:
-      'no SLA, data-api, 7 days, 30 days, 20/40, 0-4 after 15 min, 0 reader, test funds only, eu-west-3',
-  };
-  const found = environments.map((row) => {
-    const { capacity, readers, deletionProtection, backupRetentionDays, pauseAfterMinutes } = row.database;
-    const parts = [
-      row.serviceLevelAgreement ? `SLA ${row.objective?.availability}` : 'no SLA',
-      row.databaseAccess,
-      `${backupRetentionDays} days, ${row.logRetentionDays} days`,
-      `${row.throttle.requestsPerSecond}/${row.throttle.burst}`,
-      `${capacity.minimum}-${capacity.maximum}${pauseAfterMinutes ? ` after ${pauseAfterMinutes} min` : ''}`,
-      `${readers} reader`,
-      ...(deletionProtection ? ['protected'] : []),
-      ...(row.testFundsOnly ? ['test funds only'] : []),
-      row.residencyRegions.join(' '),
-    ];
-    return [row.name, parts.join(', ')];
-  });
-  // Nobody was told anything of a row that is not here.
-  expect(Object.fromEntries(found)).toMatchObject(told);
 });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Environment, RestoreSource } from '../../lib/environment/schema';
-import { restored, withDataApi, withoutSla, withStandby } from '../support/rows';
+import { complete, restored, withDataApi, withoutSla } from '../support/rows';
 import { type Resource, type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
 import { readBaseline, stateOf, stateOfApp } from './state-baseline';
 
@@ -33,7 +33,7 @@ it.each<[id: string, change: Partial<Resource>]>([
 
 const time = { cluster: 'wallet-direct-0123abcd', time: '2026-11-21T10:30:00Z' };
 const snapshot = {
-  snapshot: `arn:aws:rds:${withStandby.region}:111122223333:cluster-snapshot:before`,
+  snapshot: `arn:aws:rds:${complete.region}:111122223333:cluster-snapshot:before`,
 };
 
 /** `LogicalId.Property` of each difference, including resource attributes. */
@@ -54,7 +54,7 @@ function differences(one: StackTemplate, other: StackTemplate): string[] {
 it.each<[string, Environment, RestoreSource, string[]]>([
   [
     'a protected cluster with a standby, from a snapshot',
-    withStandby,
+    complete,
     snapshot,
     ['DatabaseCluster.SnapshotIdentifier', 'DatabaseGlobalCluster.GlobalClusterIdentifier'],
   ],
@@ -94,9 +94,9 @@ it.each<[string, Environment, RestoreSource, string[]]>([
 );
 
 it('the standby of a restored cluster joins its new global database under its old name', () => {
-  const row = restored(withStandby, snapshot);
-  const { stackId, globalClusterIdentifier } = withStandby.standby;
-  const [former, present] = [withStandby, row].map(
+  const row = restored(complete, snapshot);
+  const { stackId, globalClusterIdentifier } = complete.standby;
+  const [former, present] = [complete, row].map(
     (each) => synthesizeEveryStack([each])[stackId]?.get('DatabaseCluster').Properties,
   );
   expect(row.standby?.globalClusterIdentifier).not.toBe(globalClusterIdentifier);

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { longestWait } from '../../lambda/migrate-schema/variables';
+import { stacksOf } from '../../lib/environment/schema';
 import { copyAssembly } from '../support/prepared-state';
 import { textOf } from '../support/region-api';
-import { type Resource, synthesizeEveryStack } from '../support/stacks';
+import { type Resource, stacksOfShapes, synthesizeEveryStack } from '../support/stacks';
 import { environments } from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
 
@@ -11,8 +12,8 @@ import { temporaryFolder } from '../support/temporary-folder';
 type Json = any;
 
 const folder = temporaryFolder();
-const every = synthesizeEveryStack();
-const serving = Object.entries(every).filter(([name, { environment }]) => name === environment.stackId);
+const every = stacksOfShapes();
+const serving = every.filter(([, stack]) => stack.serves);
 const networkInterfaces =
   'ec2:AssignPrivateIpAddresses ec2:CreateNetworkInterface ec2:DeleteNetworkInterface ec2:DescribeNetworkInterfaces ec2:DescribeSubnets ec2:UnassignPrivateIpAddresses';
 const ofThisAccount = { StringEquals: { 'aws:SourceAccount': '{AWS::AccountId}' } };
@@ -55,10 +56,10 @@ function statementsWithin(value: Json): Json[] {
 }
 
 const nameOf = (type: string, effect: string, actions: string | readonly string[]) =>
-  `${type} ${effect} ${[actions].flat().join(' ')}`;
+  `${type.replace('ReplicaKey', 'Key')} ${effect} ${[actions].flat().join(' ')}`;
 
 it('every condition of the table is in a stack', () => {
-  const resources = Object.values(every).flatMap((stack) => stack.resources);
+  const resources = every.flatMap(([, stack]) => stack.resources);
   const found = resources.flatMap(({ Type, Properties }) =>
     statementsWithin(Properties).map(({ Effect, Action }) => nameOf(Type, Effect, Action)),
   );
@@ -67,17 +68,17 @@ it('every condition of the table is in a stack', () => {
 
 const idsOf = (resources: readonly Resource[]) => resources.map(({ logicalId }) => logicalId);
 
-describe.each(Object.entries(every))('%s', (name, stack) => {
-  const { environment, manifest } = stack;
+describe.each(every)('%s', (_, stack) => {
+  const { environment, manifest, name, serves } = stack;
 
   it('has the tags of its environment, and only with a service level agreement protection, alarms and, if it serves, backups', () => {
     const { terminationProtection = false, tags } = manifest.properties;
     const hasAlarms = stack.all('AWS::CloudWatch::Alarm').length > 0;
     const hasBackups = stack.resources.some(({ Type }) => /Backup/.test(Type));
-    const { serviceLevelAgreement, stackId } = environment;
+    const { serviceLevelAgreement } = environment;
     expect([terminationProtection, hasAlarms, hasBackups]).toEqual([
       ...[serviceLevelAgreement, serviceLevelAgreement],
-      serviceLevelAgreement && name === stackId,
+      serviceLevelAgreement && serves,
     ]);
     const agreed = serviceLevelAgreement ? 'yes' : 'no';
     const deprecated = String(environment.deprecation !== undefined);
@@ -88,7 +89,7 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
       deprecated,
       'test-funds-only': String(environment.testFundsOnly),
     });
-    if (name === stackId)
+    if (serves)
       expect(stack.json.Outputs).toMatchObject({
         ServiceLevelAgreement: { Value: agreed },
         Deprecated: { Value: deprecated },
@@ -96,24 +97,31 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
   });
 
   it('names no other stack or region', () => {
-    for (const other of Object.keys(every).filter((each) => each !== name))
-      expect(stack.text).not.toMatch(new RegExp(`\\b${other}\\b`));
-    for (const { region } of environments.filter((row) => !environment.residencyRegions.includes(row.region)))
-      expect(stack.text).not.toContain(region);
+    for (const other of stacksOf(environment).filter(({ stackId }) => stackId !== name))
+      expect(stack.text).not.toMatch(new RegExp(`\\b${other.stackId}\\b`));
+    for (const { stackId, region } of environments.filter((row) => row.name !== environment.name))
+      expect(stack.text).not.toMatch(new RegExp(`\\b(${stackId}|${region})\\b`));
   });
 
   it('has its subnets in the zones of the row, by name and in order, with ranges that never change', () => {
-    const { zones, vpcCidr } = environment.standby?.stackId === name ? environment.standby : environment;
+    const { zones, vpcCidr } = (!serves && environment.standby) || environment;
+    const [base = '', bits] = vpcCidr.split('/');
+    const start = base.split('.').reduce((sum, part) => 256 * sum + Number(part), 0);
+    /** From a number of 256ths of the network. */
+    const range = (first: number, moreBits: number) => {
+      const address = start + (first * 2 ** (32 - Number(bits))) / 256;
+      const parts = [24, 16, 8, 0].map((shift) => (address >>> shift) & 255);
+      return `${parts.join('.')}/${Number(bits) + moreBits}`;
+    };
     // EC2 would replace a subnet, and what is in it, for another range.
     const ranges: Record<string, (number: number) => string> = {
-      Public: (number) => `${number - 1}.0/24`,
-      Private: (number) => `${16 * number}.0/20`,
-      Isolated: (number) => `${48 + 16 * number}.0/20`,
+      Public: (number) => range(number - 1, 8),
+      Private: (number) => range(16 * number, 4),
+      Isolated: (number) => range(48 + 16 * number, 4),
     };
     for (const { logicalId, Properties } of stack.all('AWS::EC2::Subnet')) {
       const [, kind = '', number] = /^NetworkVpc(\w+?)Subnet(\d)/.exec(logicalId) ?? [];
-      const range = vpcCidr.replace('0.0/16', `${ranges[kind]?.(Number(number))}`);
-      expect([logicalId, Properties.CidrBlock]).toEqual([logicalId, range]);
+      expect([logicalId, Properties.CidrBlock]).toEqual([logicalId, ranges[kind]?.(Number(number))]);
     }
     const used = stack.all('AWS::EC2::Subnet').map(({ Properties }) => Properties.AvailabilityZone);
     expect(used).toEqual(used.map((_, index) => zones[index % zones.length]));
@@ -167,7 +175,7 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
     const written = (value: Json): Json =>
       textOf(value)
         .replace(secretArn, '{secret}')
-        .replace(/^arn:aws:backup:[\w-]+:\{AWS::AccountId\}:backup-vault:wallet-.+-35-days$/, '{vault}')
+        .replace(/^arn:aws:backup:[\w-]+:\{AWS::AccountId\}:backup-vault:wallet-.+-\d+-days$/, '{vault}')
         .replaceAll(stack.manifest.environment.split('/').at(-1), '{region}');
     for (const { logicalId, Type, Properties } of stack.resources)
       for (const { Effect, Action, Condition = {} } of statementsWithin(Properties)) {
@@ -195,7 +203,10 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
   it('denies everybody but AWS services to grant its keys, and allows no key to be granted otherwise', () => {
     const notForService = { 'kms:GrantIsForAWSResource': 'false', 'aws:PrincipalIsAWSService': 'false' };
     const denial = { Effect: 'Deny', Principal: { AWS: '*' }, Condition: { BoolIfExists: notForService } };
-    for (const { logicalId, Properties } of stack.all('AWS::KMS::Key')) {
+    for (const { logicalId, Properties } of [
+      ...stack.all('AWS::KMS::Key'),
+      ...stack.all('AWS::KMS::ReplicaKey'),
+    ]) {
       const grants = Properties.KeyPolicy.Statement.filter(({ Action }: Json) =>
         [Action].flat().includes('kms:CreateGrant'),
       );
@@ -253,7 +264,7 @@ it('synthesis is deterministic: the same templates without the other rows, in a 
   await copyAssembly(outdir);
   // Bundles contain the paths of files.
   const withoutDigests = (template: string) => template.replaceAll(/\b[0-9a-f]{64}\b/g, 'digest');
-  for (const [name, { text }] of Object.entries(every)) {
+  for (const [name, { text }] of Object.entries(synthesizeEveryStack())) {
     const template = readFileSync(join(outdir, `${name}.template.json`), 'utf8');
     expect(withoutDigests(template)).toBe(withoutDigests(text));
   }

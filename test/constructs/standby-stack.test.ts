@@ -1,42 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { validateEnvironments } from '../../lib/environment/rules';
-import { type Environment, inForce, promoted, type Standby } from '../../lib/environment/schema';
-import { keysIn, restored, withStandby as row, withEveryOption } from '../support/rows';
+import type { Environment } from '../../lib/environment/schema';
+import {
+  complete,
+  promotedForGood,
+  restored,
+  returned,
+  withStandby as row,
+  serving as whenServing,
+} from '../support/rows';
 import { type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
 
 const { standby } = row;
 const stacks = synthesizeEveryStack([row]);
 const [serving, stack] = [stacks[row.stackId], stacks[standby.stackId]] as [StackTemplate, StackTemplate];
 const cluster = stack.only('AWS::RDS::DBCluster');
-const formerAddress = '203.0.113.7';
-const complete: typeof row = {
-  ...withEveryOption(row),
-  originAddress: formerAddress,
-  standby: withEveryOption(row).standby as Standby,
-};
 const before = synthesizeEveryStack([complete]);
 const prepared = before[standby.stackId] as StackTemplate;
-/** As an operator writes it on the day. */
-const promotedByWord = inForce({ ...complete, standby: { ...complete.standby, serves: true } });
-const serves = stackOf(promotedByWord);
-/** The standby as in docs/runbook/planned-work.md, "Removing the standby": its keys remain. */
-const { keys, ...recreated } = complete.standby;
-const { region } = standby;
-const adopting: typeof row = {
-  ...complete,
-  standby: { ...recreated, adoptedKeys: keysIn(region, row) },
-};
-/** As in docs/runbook/emergencies.md, "A new standby": after the promotion, in the region that served before. */
-const afterwards = promoted(complete);
-const back = {
-  ...afterwards,
-  standby: {
-    ...{ stackId: 'WalletBack', region: row.region, zones: row.zones, vpcCidr: row.vpcCidr },
-    ...{ globalClusterIdentifier: 'wallet-back', adoptedKeys: keys ?? {} },
-    adoptedElasticIp: { allocationId: 'eipalloc-0123456789abcdef7', address: '203.0.113.7' },
-    certificateArn: complete.domainNames?.certificateArn ?? '',
-  },
-};
+const serves = stackOf(whenServing(complete));
 const primary = serving.only('AWS::RDS::DBCluster').Properties;
 
 describe('the standby', () => {
@@ -68,11 +49,10 @@ describe('the standby', () => {
       expect(Properties).toMatchObject({ PendingWindowInDays: 7, KeyPolicy: policy });
     }
     for (const output of ['WebhookSecretsKeyArn', 'TokenSigningKeyArn', 'UserActionSigningKeyArn']) {
-      const [reference, existing] = [prepared, synthesizeEveryStack([adopting])[standby.stackId]].map(
-        (each) => each?.json.Outputs[output].Value,
-      );
+      const adopting = synthesizeEveryStack([returned])[returned.standby.stackId];
+      const [reference, existing] = [prepared, adopting].map((each) => each?.json.Outputs[output].Value);
       expect(prepared.get(reference['Fn::GetAtt'][0]).Type).toBe('AWS::KMS::ReplicaKey');
-      expect(existing).toMatch(new RegExp(`^arn:aws:kms:${region}:`));
+      expect(existing).toMatch(new RegExp(`^arn:aws:kms:${returned.standby.region}:`));
       expect(stack.json.Outputs).not.toHaveProperty(output);
     }
   });
@@ -87,12 +67,11 @@ describe('the standby', () => {
 });
 
 describe('promotion', () => {
-  it.each<[with_: string, row: Environment & { readonly standby: Standby }]>([
+  it.each([
     ['replicas of its keys', complete],
-    ['adopted keys and a certificate', adopting],
-    ['the keys and the address of the region that served before', back],
+    ['the keys and the address of the region that served before', returned],
   ])('with %s updates the cluster in place, and replaces or removes nothing', (_, given) => {
-    const promotedStack = stackOf(promoted(given));
+    const promotedStack = stackOf(whenServing(given));
     const changes = (synthesizeEveryStack([given])[given.standby.stackId] as StackTemplate).resources
       .filter(({ Type }) => Type !== 'AWS::CloudWatch::Alarm')
       .flatMap((before) => {
@@ -115,45 +94,26 @@ describe('promotion', () => {
     ]);
   });
 
-  it('and another one, back, bring the keys and the address of the first day', () => {
-    const returned = promoted(back);
-    expect(validateEnvironments([back]).concat(validateEnvironments([returned]))).toHaveLength(2);
-    expect(stackOf(returned).json.Outputs).toMatchObject({
-      WebhookOriginAddress: { Value: back.standby.adoptedElasticIp.address },
+  it('and a return bring the keys and the address of the first day', () => {
+    const { keys } = complete.standby;
+    expect(stackOf(whenServing(returned)).json.Outputs).toMatchObject({
+      WebhookOriginAddress: { Value: complete.originAddress },
       WebhookSecretsKeyArn: { Value: keys?.webhookSecrets },
       TokenSigningKeyArn: { Value: Object.values(keys?.accessToken ?? {})[0] },
     });
   });
 
   it('by the word gives the template of its permanent form, and the stack that served is in no app', () => {
-    // The row that the runbook has somebody write afterwards.
-    const { standby: word, originAddress, webhookOrigin, domainNames, ...rest } = complete;
-    const { stackId, region, zones, vpcCidr, keys, adoptedElasticIp, certificateArn, ...others } = word;
-    const written: Environment = {
-      ...rest,
-      stackId,
-      region,
-      zones,
-      vpcCidr,
-      database: { ...complete.database, replicaOf: others.globalClusterIdentifier },
-      domainNames: { ...domainNames, certificateArn } as NonNullable<Environment['domainNames']>,
-      webhookOrigin: { reserve: true },
-      keyReplicas: keys as NonNullable<typeof keys>,
-      adoptedElasticIp: adoptedElasticIp as NonNullable<typeof adoptedElasticIp>,
-      formerAddress,
-    };
-    expect(validateEnvironments([written])).toHaveLength(1);
-    expect(serves.text).toBe(stackOf(written).text);
-    const app = synthesizeEveryStack([{ ...complete, standby: { ...complete.standby, serves: true } }]);
-    expect(Object.keys(app)).toEqual([stackId]);
-    expect(app[stackId]?.text).toBe(serves.text);
+    const app = synthesizeEveryStack([whenServing(complete)]);
+    expect(Object.keys(app)).toEqual([standby.stackId]);
+    expect(app[standby.stackId]?.text).toBe(stackOf(promotedForGood).text);
   });
 
   it('after a restore takes the replica of the restored cluster, and restores nothing', () => {
     const restoredRow = restored(complete, { cluster: 'wallet-eu-0123abcd', time: '2026-11-21T10:30:00Z' });
-    const serving = { ...restoredRow, standby: { ...restoredRow.standby, serves: true } as Standby };
+    const serving = whenServing(restoredRow);
     expect(validateEnvironments([serving])).toHaveLength(1);
-    const { Properties } = stackOf(inForce(serving)).only('AWS::RDS::DBCluster');
+    const { Properties } = stackOf(serving).only('AWS::RDS::DBCluster');
     expect(Properties.GlobalClusterIdentifier).toBe(serving.standby.globalClusterIdentifier);
     expect(Properties).not.toHaveProperty('RestoreToTime');
     const asStandby = synthesizeEveryStack([restoredRow])[serving.standby.stackId];
@@ -161,7 +121,7 @@ describe('promotion', () => {
       asStandby?.only('AWS::RDS::DBCluster').Properties.DBClusterIdentifier,
     );
     // It would restore the stack that nobody can reach.
-    const late = {
+    const late: Environment = {
       ...serving,
       database: { ...serving.database, restoreFrom: { cluster: 'other', time: '2026-11-22T10:30:00Z' } },
     };
@@ -191,9 +151,9 @@ describe('promotion', () => {
     });
     expect(addressesOf(serves)).toEqual({
       address,
-      reserve: formerAddress,
+      reserve: complete.originAddress,
       isAlarm: false,
-      former: formerAddress,
+      former: complete.originAddress,
     });
   });
 

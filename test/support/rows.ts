@@ -7,58 +7,25 @@ import {
 } from '../../lib/environment/schema';
 import { environments } from './table';
 
-/**
- * Rows by property, for tests that name no environment, so that rows can be added and removed.
- * Each is a row of the table with the property or, if there is none, its first row with the property added.
- */
-const rowWith = (has: (row: Environment) => unknown, given: (row: Environment) => Environment): Environment =>
-  environments.find(has) ?? given(first);
+type WithStandby = Environment & Required<Pick<Environment, 'standby'>>;
+
+const having = (has: (row: Environment) => unknown) => environments.find(has) as Environment;
 
 /** The first row of the table, for features of every environment. */
 export const first = environments[0] as Environment;
 
-const accessing = (databaseAccess: Environment['databaseAccess']) =>
-  rowWith(
-    (row) => row.databaseAccess === databaseAccess,
-    (row) => ({ ...row, databaseAccess }),
-  );
-export const withDataApi = accessing('data-api');
-export const withDirectAccess = accessing('direct');
+export const withDataApi = having(({ databaseAccess }) => databaseAccess === 'data-api');
+export const withDirectAccess = having(({ databaseAccess }) => databaseAccess === 'direct');
 
-/** The table's first row for each database access: enough where other properties do not matter. */
-export const oneOfEachAccess: readonly Environment[] = environments.filter(
-  (row) => row === environments.find(({ databaseAccess }) => databaseAccess === row.databaseAccess),
-);
+/** Enough where other properties do not matter. */
+export const oneOfEachAccess: readonly Environment[] = [withDataApi, withDirectAccess];
 
-export const withSla = environments.find(({ serviceLevelAgreement }) => serviceLevelAgreement) as Environment;
+export const withSla = having(({ serviceLevelAgreement }) => serviceLevelAgreement);
+export const withoutSla = having(({ serviceLevelAgreement }) => !serviceLevelAgreement);
+export const withStandby = having(({ standby }) => standby) as WithStandby;
 
-/** Regions that the table does not use. */
-const [unused, alsoUnused] = ['ap-southeast-1', 'ap-southeast-2'] as const;
-
-export const withStandby = rowWith(
-  ({ standby }) => standby,
-  () => ({
-    ...withSla,
-    residencyRegions: [withSla.region, alsoUnused],
-    multiRegionKeys: true,
-    standby: {
-      stackId: 'WalletStandby',
-      region: alsoUnused,
-      zones: withSla.zones.map((zone) => `${alsoUnused}${zone.at(-1)}`),
-      vpcCidr: '10.250.0.0/16',
-      globalClusterIdentifier: 'wallet-with-standby',
-    },
-  }),
-) as Environment & Required<Pick<Environment, 'standby'>>;
-
-/** Has no service level agreement, and nothing that depends on one. */
-export const withoutSla = rowWith(
-  ({ serviceLevelAgreement }) => !serviceLevelAgreement,
-  ({ alarmEmail: _, standby: __, objective: ___, multiRegionKeys: ____, ...row }) => ({
-    ...row,
-    serviceLevelAgreement: false,
-  }),
-);
+/** A region that the table does not use. */
+const unused = 'ap-southeast-1';
 
 const certificateIn = (region: string) => `arn:aws:acm:${region}:123456789012:certificate/1a2b-3c`;
 
@@ -94,6 +61,7 @@ export const withEveryOption = (row: Environment) =>
     webhookOrigin: { reserve: true },
     throttle: { ...row.throttle, requestsPerAddress: 30_000 },
     ...(row.standby && {
+      originAddress: adopted(7).address,
       standby: {
         ...row.standby,
         ...{ instances: 2, keys: keysIn(row.region, row), adoptedElasticIp: adopted(9) },
@@ -105,12 +73,9 @@ export const withEveryOption = (row: Environment) =>
 /** As in docs/deploying.md, "Try it on AWS". */
 export const disposable: Environment = { ...withoutSla, disposable: true };
 
-/** A row with a second, published address for an emergency. */
-export const withReserve = rowWith(({ webhookOrigin }) => webhookOrigin?.reserve, withEveryOption);
-
 /** An additional valid row. */
 export const newcomer: Environment = (() => {
-  const { standby, domainNames, adoptedElasticIp, webhookOrigin, multiRegionKeys, ...row } = withSla;
+  const { standby, multiRegionKeys, ...row } = withSla;
   return {
     ...row,
     name: 'newcomer',
@@ -119,7 +84,7 @@ export const newcomer: Environment = (() => {
     region: unused,
     residencyRegions: [unused],
     zones: ['a', 'b', 'c'].map((letter) => `${unused}${letter}`),
-    vpcCidr: '10.240.0.0/16',
+    vpcCidr: '192.168.240.0/20',
     databaseAccess: 'direct',
     tokenIssuer: 'https://newcomer.example',
   };
@@ -138,9 +103,10 @@ export const withOtherOptions = {
 
 /** A row as in docs/runbook/emergencies.md, "Restore to a point in time". */
 export function restored({ standby, ...row }: Environment, restoreFrom: RestoreSource): Environment {
+  const { replicaOf: _, ...database } = row.database;
   return {
     ...row,
-    database: { ...row.database, restoreFrom },
+    database: { ...database, restoreFrom },
     ...(standby && {
       standby: {
         ...standby,
@@ -149,3 +115,59 @@ export function restored({ standby, ...row }: Environment, restoreFrom: RestoreS
     }),
   };
 }
+
+/** With all that docs/deploying.md has an operator write: names, addresses, keys. */
+export const complete = withEveryOption(withStandby) as WithStandby;
+
+/** On the day of a promotion. */
+export const serving = (row: Environment): WithStandby => ({
+  ...row,
+  standby: { ...(row as WithStandby).standby, serves: true },
+});
+
+/** The permanent form of a promotion, as docs/runbook/emergencies.md has an operator write it afterwards. */
+export const promotedForGood: Environment = (() => {
+  const { standby, originAddress, domainNames, ...row } = complete;
+  const { stackId, region, zones, vpcCidr, keys, adoptedElasticIp, certificateArn } = standby;
+  return {
+    ...row,
+    ...{ stackId, region, zones, vpcCidr },
+    ...(keys && { keyReplicas: keys }),
+    ...(adoptedElasticIp && { adoptedElasticIp }),
+    ...(originAddress && { formerAddress: originAddress }),
+    ...(domainNames && certificateArn && { domainNames: { ...domainNames, certificateArn } }),
+    database: { ...row.database, replicaOf: standby.globalClusterIdentifier },
+  };
+})();
+
+/** Afterwards, with a new standby in the region that served before: its keys and its address remain there. */
+export const returned: WithStandby = (() => {
+  const { formerAddress, ...row } = promotedForGood;
+  const { region, zones, vpcCidr } = complete;
+  return {
+    ...row,
+    standby: {
+      ...{ stackId: 'WalletBack', region, zones, vpcCidr, globalClusterIdentifier: 'wallet-back' },
+      certificateArn: certificateIn(region),
+      adoptedKeys: keysIn(region, complete),
+      adoptedElasticIp: adopted(7),
+    },
+  };
+})();
+
+const source = { cluster: 'wallet-eu-0123abcd', time: '2026-11-21T10:30:00Z' };
+
+/** A row in every shape that the documents know, for what holds of any. */
+export const shapes: Readonly<Record<string, Environment>> = {
+  'on the first day': withStandby,
+  complete,
+  'promoted by the word': serving(complete),
+  'promoted for good': promotedForGood,
+  returned,
+  restored: restored(complete, source),
+  'restored, then promoted': serving(restored(complete, source)),
+  'promoted, then restored': restored(promotedForGood, source),
+  'with direct access': withDirectAccess,
+  'without a service level agreement': withoutSla,
+  'one more': withOtherOptions,
+};

@@ -2,9 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import type { Environment } from '../../lib/environment/schema';
+import { type Environment, inForce } from '../../lib/environment/schema';
 import type * as application from '../../lib/environments-app';
 import { oncePerRun } from './once-per-run';
+import { shapes } from './rows';
 import { environments as table } from './table';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
@@ -25,6 +26,7 @@ export interface Resource {
 /** A synthesized stack. */
 export class StackTemplate {
   constructor(
+    readonly name: string,
     readonly environment: Environment,
     readonly text: string,
     /** The stack's properties in the assembly's manifest. */
@@ -34,6 +36,10 @@ export class StackTemplate {
   }
 
   readonly json: Json;
+
+  get serves(): boolean {
+    return this.name === this.environment.stackId;
+  }
 
   all(type: string): Resource[] {
     return this.resources.filter((resource) => resource.Type === type);
@@ -90,7 +96,7 @@ export function synthesizeEveryStack(environments: readonly Environment[] = tabl
     const what = `stacks of ${JSON.stringify(environment)}`;
     const made = oncePerRun(what, () => JSON.stringify(synthesize(environment)));
     for (const { name, text, manifest } of JSON.parse(made) as ReturnType<typeof synthesize>)
-      stacks[name] = new StackTemplate(environment, text, manifest);
+      stacks[name] = new StackTemplate(name, inForce(environment), text, manifest);
   }
   return stacks;
 }
@@ -107,8 +113,15 @@ const synthesize = (environment: Environment) =>
     }));
   });
 
-/** Synthesizes the serving stack of one row. */
-export const stackOf = (row: Environment) => synthesizeEveryStack([row])[row.stackId] as StackTemplate;
+/** The serving stack of one row. */
+export const stackOf = (row: Environment) =>
+  synthesizeEveryStack([row])[inForce(row).stackId] as StackTemplate;
+
+/** Every stack of a row in every shape, with a title. */
+export const stacksOfShapes = (): readonly (readonly [title: string, stack: StackTemplate])[] =>
+  Object.entries(shapes).flatMap(([shape, row]) =>
+    Object.values(synthesizeEveryStack([row])).map((stack) => [`${stack.name}, ${shape}`, stack] as const),
+  );
 
 /**
  * An app for a test, whose output folder is removed.
