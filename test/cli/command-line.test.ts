@@ -5,6 +5,7 @@ import { runCommandLine } from '../../cli/command-line';
 import { createTerminal, table } from '../../cli/shell/terminal';
 import { walletCommand } from '../../cli/shell/wallet-command';
 import { version } from '../../package.json';
+import { copyProject } from '../support/project-copy';
 import { first } from '../support/rows';
 import { environments } from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -120,7 +121,9 @@ it('printed commands select the environment', () => {
 
 it('runs as a process from any folder, and through a symbolic link', () => {
   const cwd = folder();
-  symlinkSync(resolve('wallet'), join(cwd, 'wallet'));
+  const project = join(cwd, 'project');
+  copyProject(project, 'cli', 'wallet');
+  symlinkSync(join(project, 'wallet'), join(cwd, 'wallet'));
   expect(execFileSync('./wallet', ['--version'], { cwd, encoding: 'utf8' })).toBe(`${version}\n`);
 });
 
