@@ -42,7 +42,7 @@ const settings = { repository: 'owner/name', operators: undefined, adoptProvider
 export function templatesOf(
   row: Environment,
 ): readonly { readonly Resources: Json; readonly region: string }[] {
-  const { region } = row;
+  const [region = ''] = row.residencyRegions;
   const ofAccount = withApp((app) => {
     new AccountStack(app, { ...settings, environments: [row], region });
     return app.synth().getStackByName(AccountStack.stackId).template;
@@ -118,7 +118,7 @@ const copies =
 
 /** All that deployment, operation and CloudFormation do in an environment's account, each request once. */
 export function allowedIn(row: Environment): readonly Request[] {
-  const { region } = row;
+  const [region = ''] = row.residencyRegions;
   // The documents say where they need the break-glass role.
   const operator = { ...by(breakGlass), 'account:TargetRegion': region, 'kms:PrimaryRegion': region };
   const all = [
