@@ -1,6 +1,5 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Environment, environmentNamed } from '../../lib/environments';
 import {
   type Account,
   accountVariables,
@@ -11,6 +10,7 @@ import {
   withStacks,
 } from '../cli/account';
 import { useInstantWaits } from '../cli/instant-waits';
+import { type Environment, environmentNamed } from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
 import { Workspace } from './workspace';
 
