@@ -1,5 +1,5 @@
 import { createHmac, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { existsSync, renameSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson, writeJson } from '../../state/json';
 import { AwsError, type JsonObject, requireAllowed, requiredText, serveOperations } from '../aws-server';
@@ -81,14 +81,14 @@ export function createKms(authorize: Authorize = allowEverything) {
       if (usages[keySpec] !== keyUsage) {
         throw new Error(`${arn}: keys of ${keySpec} for ${keyUsage} are not supported on this machine`);
       }
-      renameFormer(newKey);
+      copyFormer(newKey);
       const key = provide(newKey);
       keys.set(arn, () => key);
       return () => keys.delete(arn);
     },
     /** Opens a replica or an adopted key. */
     share(file: KeyFile): () => void {
-      renameFormer(file);
+      copyFormer(file);
       let key: StoredKey | undefined;
       keys.set(file.arn, (keyUsage) => {
         const [keySpec = ''] = Object.entries(usages).find(([, usage]) => usage === keyUsage) ?? [];
@@ -110,12 +110,19 @@ function provide({ arn, recordedArn = arn, directory, keySpec, keyUsage }: NewKe
 
 const pathOf = (directory: string, arn: string): string => join(directory, `${arn.split('/').at(-1)}.json`);
 
-/** An older state has a key's file under its logical id. Only the first key that looks for it may get it. */
-function renameFormer({ arn, directory, logicalId }: KeyFile): void {
+/**
+ * An older state has a key's file under its logical id: the first key that looks for it gets a copy, and no other one. The release before,
+ * started again on this state, finds its file.
+ */
+function copyFormer({ arn, directory, logicalId }: KeyFile): void {
   if (logicalId === undefined) return;
   const former = pathOf(directory, logicalId);
   const file = pathOf(directory, arn);
-  if (existsSync(former) && !existsSync(file)) renameSync(former, file);
+  if (!existsSync(former) || existsSync(file)) return;
+  const text = readFileSync(former, 'utf8');
+  const others = readdirSync(directory).map((name) => join(directory, name));
+  if (others.every((other) => other === former || readFileSync(other, 'utf8') !== text))
+    copyFileSync(former, file);
 }
 
 function generateMaterial(keySpec: string): string {
