@@ -1,4 +1,4 @@
-import type { Result, Unavailable } from '../../domain/result';
+import { ok, type Result, type Unavailable } from '../../domain/result';
 
 /** A value that can be bound to a statement. Times, numerics and JSON travel as text and are cast in the SQL. */
 export type Parameter = string | number | boolean | null;
@@ -24,6 +24,40 @@ export type DatabaseUnavailable = Unavailable<'database_unavailable'>;
 export interface Database {
   /** Executes one statement, atomically, in one round trip. @throws StatementRefused: a bug, or a missing grant */
   execute(statement: Statement): Promise<Result<readonly Row[], DatabaseUnavailable>>;
+}
+
+/** A column's type; with `?` it may be null. */
+type ColumnType = 'text' | 'number' | 'boolean' | 'text?' | 'number?' | 'boolean?';
+
+interface ValueOf {
+  readonly text: string;
+  readonly number: number;
+  readonly boolean: boolean;
+}
+
+/** A row with these columns. */
+export type RowOf<Columns extends Readonly<Record<string, ColumnType>>> = {
+  readonly [Name in keyof Columns]: Columns[Name] extends `${infer Type extends keyof ValueOf}?`
+    ? ValueOf[Type] | null
+    : ValueOf[Columns[Name] & keyof ValueOf];
+};
+
+/** Executes a statement that returns these columns. @throws Error if it returns others: a bug */
+export async function query<const Columns extends Readonly<Record<string, ColumnType>>>(
+  database: Database,
+  columns: Columns,
+  statement: Statement,
+): Promise<Result<readonly RowOf<Columns>[], DatabaseUnavailable>> {
+  const rows = await database.execute(statement);
+  if (!rows.ok) return rows;
+  for (const row of rows.value)
+    for (const name of new Set([...Object.keys(columns), ...Object.keys(row)])) {
+      const [type, value] = [columns[name] ?? 'none', row[name]];
+      const is = value === null ? 'null' : typeof value === 'string' ? 'text' : typeof value;
+      if (is !== type.replace('?', '') && !(is === 'null' && type.endsWith('?')))
+        throw new Error(`The column "${name}" is ${is}; declared: ${type}.`);
+    }
+  return ok(rows.value as readonly RowOf<Columns>[]);
 }
 
 /** A database with transactions of several statements; for migrations. */

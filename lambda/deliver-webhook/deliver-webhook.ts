@@ -8,7 +8,8 @@ import type { DatabaseUnavailable } from '../database/database';
 import { logCodes } from '../shared/log';
 import type { QueueUnavailable } from '../shared/queue';
 import type { SecretUnavailable } from '../shared/webhook-secrets';
-import type { DeliveryPorts, Pause, Recorded, RecordedAttempt, StoredWebhook, Successor } from './ports';
+import type { Pause, Trial } from './health';
+import type { DeliveryPorts, Known, Recorded, StoredWebhook, Successor } from './ports';
 import {
   type AttemptResult,
   isSilent,
@@ -27,7 +28,7 @@ import {
  */
 export type QueueName = 'delivery' | 'retry';
 
-/** Another copy has recorded the request that this one made: it judges that once it is received again. */
+/** Another copy has recorded the request that this one made, or a 410 is of a URL that was replaced: it is judged once it is received again. */
 type AttemptTaken = Unavailable<'attempt_taken'> & {
   readonly retryInSeconds: number;
   readonly isExpected: true;
@@ -42,8 +43,8 @@ type Settled =
 interface Attempted {
   readonly delivery: Delivery;
   readonly webhook: StoredWebhook;
-  /** The first request after a pause of its webhook. */
-  readonly isTrial: boolean;
+  /** If it is the first request after a pause of its webhook. */
+  readonly trial: Trial | undefined;
   readonly attemptedAt: number;
   readonly endedAt: number;
   readonly result: AttemptResult;
@@ -72,13 +73,13 @@ export async function deliverWebhook(
   if (early > 0) return ok(requeue(delivery, early));
   const found = await ports.webhooks.find({ ...delivery, mayTry: queue === 'retry' });
   if (!found.ok) return found;
-  const { webhook, last, isTrial = false } = found.value;
+  const { webhook, trial } = found.value;
   if (!webhook?.enabled) return stop(delivery, { again, webhook }, ports);
-  const judged = judge(delivery, last, ports);
+  const judged = judge(delivery, found.value, ports);
   if (judged) return ok(judged);
   const { pause } = webhook;
   if (queue === 'delivery' && (webhook.unhealthy || pause)) return ok(requeue(delivery, 0));
-  if (pause && !isTrial) return wait(delivery, pause, ports);
+  if (pause && !trial) return wait(delivery, pause, ports);
   const secrets = await findSigningSecrets(webhookId, webhook, ports);
   if (!secrets.ok) return secrets;
   const attemptedAt = ports.now();
@@ -89,7 +90,7 @@ export async function deliverWebhook(
     body: delivery.body,
     ...(queue === 'delivery' && { limit: slowAfter }),
   });
-  return settle({ delivery, webhook, isTrial, attemptedAt, endedAt: ports.now(), result }, ports);
+  return settle({ delivery, webhook, trial, attemptedAt, endedAt: ports.now(), result }, ports);
 }
 
 /** Its function may have been killed before it announced the disabling: a message that comes back announces it again. */
@@ -111,11 +112,12 @@ async function stop(
 /** What a delivery is by the attempts of its series; undefined if its request is due. */
 function judge(
   delivery: Delivery,
-  last: RecordedAttempt | undefined,
+  { last, isReplaced }: Known,
   { now, random, newToken }: DeliveryPorts,
 ): Settled | undefined {
   const number = numberOf(delivery);
   if (last === undefined) return undefined;
+  if (isReplaced) return done;
   if (last.successor === undefined || last.number > number) return done;
   if (last.number < number) return undefined;
   if (delivery.copy !== undefined && delivery.copy !== last.copy) return done;
@@ -145,6 +147,9 @@ async function wait(
   return ok(done);
 }
 
+const judgedAgain = (reason: string) =>
+  fail<AttemptTaken>({ kind: 'attempt_taken', reason, retryInSeconds: 60, isExpected: true });
+
 const scheduleOf = (delivery: Delivery, { schedule }: DeliveryPorts) =>
   isProbe(delivery) ? schedule.filter((time) => time <= longestProbeAge) : schedule;
 
@@ -161,7 +166,8 @@ const withoutPause = ({ paused: _, ...delivery }: Delivery) => delivery;
 async function settle(
   attempted: Attempted,
   ports: DeliveryPorts,
-): Promise<Result<Settled, DatabaseUnavailable | AttemptTaken>> {
+): Promise<Result<Settled, DatabaseUnavailable | QueueUnavailable | AttemptTaken>> {
+  let announcing: Promise<Result<null, QueueUnavailable>> | undefined;
   const { delivery, webhook, attemptedAt, endedAt: now, result } = attempted;
   const step = nextStep(result, attemptOf(delivery), {
     ...{ attemptedAt, now, schedule: scheduleOf(delivery, ports) },
@@ -169,21 +175,22 @@ async function settle(
     ...(delivery.paused !== undefined && { paused: delivery.paused }),
   });
   log(attempted, step, ports);
-  const disabled =
-    step.outcome === 'disabled'
-      ? await ports.webhooks.disable(delivery.webhookId, webhook.url, reasonOf(result))
-      : ok(undefined);
-  if (!disabled.ok) return disabled;
+  if (step.outcome === 'disabled') {
+    const disabled = await ports.webhooks.disable(delivery.webhookId, webhook.url, reasonOf(result));
+    if (!disabled.ok) return disabled;
+    if (!disabled.value) return judgedAgain('another URL');
+    announcing = disabled.value.isNew ? announceDisabling(disabled.value, ports) : undefined;
+  }
   const successor =
     step.outcome === 'failed'
       ? { attempt: step.attempt, notBefore: Math.round(now + step.retryInMs) }
       : undefined;
-  const [{ isWritten, pause }] = await Promise.all([
+  const [{ isWritten, pause }, announced] = await Promise.all([
     record(attempted, step, successor, ports),
-    disabled.value && announceDisabling(disabled.value, ports),
+    announcing,
   ]);
-  if (!isWritten)
-    return fail({ kind: 'attempt_taken', reason: 'another copy', retryInSeconds: 60, isExpected: true });
+  if (announced && !announced.ok) return announced;
+  if (!isWritten) return judgedAgain('another copy');
   measure(attempted, step, ports);
   if (pause) tellPause(delivery, pause, ports);
   if (!successor) return ok(done);
@@ -228,20 +235,23 @@ async function record(
   successor: Successor | undefined,
   { webhooks, log }: DeliveryPorts,
 ): Promise<Recorded> {
-  const { delivery, attemptedAt, endedAt, result, isTrial } = attempted;
+  const { delivery, webhook, attemptedAt, endedAt, result, trial } = attempted;
   const recorded = await webhooks
     .record({
       ...rowOf(delivery),
       ...outcomeOf(attempted, step),
       ...(successor && { successor }),
       attemptedAt,
-      health: {
-        unhealthy: step.outcome !== 'delivered' || endedAt - attemptedAt > slowAfter,
-        answered: result.answered,
-        silent: isSilent(result),
-        isTrial,
-        askedMs: pauseAsked(result, endedAt),
-      },
+      ...(step.outcome !== 'disabled' && {
+        health: {
+          url: webhook.url,
+          unhealthy: step.outcome !== 'delivered' || endedAt - attemptedAt > slowAfter,
+          answered: result.answered,
+          silent: isSilent(result),
+          askedMs: pauseAsked(result, endedAt),
+          ...(trial && { trial }),
+        },
+      }),
     })
     .catch(({ name, message }: Error) => fail({ kind: 'internal_error', reason: `${name}: ${message}` }));
   if (recorded.ok) return recorded.value;
@@ -284,11 +294,11 @@ const attemptOf = ({ attempt = 1 }: Delivery) => attempt;
 
 const numberOf = (delivery: Delivery) => delivery.number ?? attemptOf(delivery);
 
-/** Sends the event `webhook.disabled`: the webhook stays disabled if this fails. */
+/** Sends the event `webhook.disabled`. If this fails, `stop` sends it when the message comes back. */
 async function announceDisabling(
   disabling: DisabledWebhook,
   { events, log, metrics }: DeliveryPorts,
-): Promise<void> {
+): Promise<Result<null, QueueUnavailable>> {
   const { id: eventId, text } = disabledEvent(disabling);
   const { webhookId, organizationId, reason } = disabling;
   const sent = await events.send([{ body: text, group: organizationId }]);
@@ -296,6 +306,7 @@ async function announceDisabling(
   const line = { logCode: logCodes.webhookDisabled, webhookId, organizationId, reason, eventId, ...unsent };
   log.warn('Webhook disabled', line);
   metrics.addMetric('Disabled', MetricUnit.Count, 1);
+  return sent;
 }
 
 /** Both versions sign for 24 h after a rotation. */

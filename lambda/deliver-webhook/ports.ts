@@ -1,4 +1,4 @@
-import type { AttemptReason, Delivery, PauseReason } from '../../domain/delivery';
+import type { AttemptReason, Delivery } from '../../domain/delivery';
 import type { DisabledWebhook } from '../../domain/event';
 import type { MetricName } from '../../domain/metrics';
 import type { Result } from '../../domain/result';
@@ -6,6 +6,7 @@ import type { DatabaseUnavailable } from '../database/database';
 import type { Log } from '../shared/log';
 import type { Queue } from '../shared/queue';
 import type { WebhookSecrets } from '../shared/webhook-secrets';
+import type { Health, HealthResult, Pause, Trial } from './health';
 import type { AttemptResult, NextStep } from './retry-schedule';
 
 export interface StoredWebhook {
@@ -19,15 +20,6 @@ export interface StoredWebhook {
   /** When that version replaced the previous one: milliseconds since 1970. */
   readonly rotatedAt?: number;
   readonly pause?: Pause;
-}
-
-/** While a webhook is paused, its deliveries wait without requests. Then one is the trial. */
-export interface Pause {
-  readonly reason: PauseReason;
-  /** Milliseconds since 1970. */
-  readonly until: number;
-  /** Milliseconds. */
-  readonly length: number;
 }
 
 export interface Successor {
@@ -50,8 +42,10 @@ export interface Known {
   readonly webhook?: StoredWebhook;
   /** The series' final attempt, otherwise that with the highest number; none before the first. */
   readonly last?: RecordedAttempt;
+  /** Another series of the delivery replaced this one: it was delivered since this one began, or began later. */
+  readonly isReplaced?: boolean;
   /** Its webhook's pause is over, and this delivery is the trial. */
-  readonly isTrial?: boolean;
+  readonly trial?: Trial;
 }
 
 export interface Recorded {
@@ -68,12 +62,41 @@ export interface Webhooks {
   ): Promise<Result<Known, DatabaseUnavailable>>;
   /** Stores the attempt, and updates the webhook's health and pause. A success replaces a failure. */
   record(attempt: AttemptRow): Promise<Result<Recorded, DatabaseUnavailable>>;
-  /** Disables it, unless its URL has changed since. `undefined` if already disabled, or changed. */
+  /** Disables it, or leaves it disabled. `undefined` if it was removed, or has another URL. */
   disable(
     webhookId: string,
     url: string,
     reason: string,
-  ): Promise<Result<DisabledWebhook | undefined, DatabaseUnavailable>>;
+  ): Promise<Result<Disabled | undefined, DatabaseUnavailable>>;
+}
+
+export interface Disabled extends DisabledWebhook {
+  /** False if it was disabled before. */
+  readonly isNew: boolean;
+}
+
+/** Keeps attempts, and the health of webhooks. It counts, and decides nothing: `record-attempts.ts`. */
+export interface AttemptStore {
+  /** Stores attempts: of one number the first, unless a later one was delivered. Counts their results in `failures`. */
+  write(attempts: readonly AttemptRow[]): Promise<Result<readonly Written[], DatabaseUnavailable>>;
+  /** Sets each health whose webhook still has the URL and pause that were read, and no fewer failures. @returns their ids */
+  set(changes: readonly HealthChange[]): Promise<Result<readonly string[], DatabaseUnavailable>>;
+}
+
+export interface Written {
+  /** False if another copy has recorded this number. */
+  readonly isWritten: boolean;
+  /** None if its webhook was removed or has another URL, or if the result was not counted: a later one is. */
+  readonly health?: Health;
+  /** The store's time: milliseconds since 1970. */
+  readonly now: number;
+}
+
+export interface HealthChange {
+  readonly webhookId: string;
+  readonly url: string;
+  readonly from: Health;
+  readonly to: Health;
 }
 
 /** One request to a receiver and its outcome, as recorded. It contains no URL, which may carry a token. */
@@ -94,16 +117,8 @@ export interface AttemptRow {
   /** Its number in the schedule. */
   readonly attempt: number;
   readonly successor?: Successor;
-  /** What it means for its webhook; none without a request. */
-  readonly health?: {
-    readonly unhealthy: boolean;
-    readonly answered: boolean;
-    /** The receiver did not answer in time, or was not reached. */
-    readonly silent: boolean;
-    readonly isTrial: boolean;
-    /** Milliseconds of a pause that the receiver asks for. */
-    readonly askedMs: number;
-  };
+  /** What it means for its webhook; none without a request, or after a 410. */
+  readonly health?: HealthResult;
 }
 
 export interface Receivers {

@@ -1,5 +1,6 @@
 import { type AttemptReason, type Delivery, longestDelay } from '../../domain/delivery';
 import { timeouts } from '../shared/timeouts';
+import { longestPause } from './health';
 
 export type AttemptResult =
   | {
@@ -66,9 +67,6 @@ export function nextStep(
   const delay = Math.max((next - at) * (1 - jitter * random), asked + spread);
   return { outcome: 'failed', retryInMs: Math.round(delay), attempt: reached + 1 };
 }
-
-/** The longest pause of a webhook, in milliseconds. */
-export const longestPause = 15 * 60_000;
 
 /** Milliseconds for which a 429 or 503 pauses the whole webhook; 0 for any other result. */
 export const pauseAsked = (result: AttemptResult, now: number): number =>

@@ -1,28 +1,57 @@
 import type { PauseReason } from '../../domain/delivery';
-import type { DisabledWebhook } from '../../domain/event';
 import { probe } from '../../domain/probe';
 import { ok, type Result } from '../../domain/result';
-import { type Database, type DatabaseUnavailable, type Row, sql } from '../database/database';
+import { type Database, type DatabaseUnavailable, query, type RowOf, sql } from '../database/database';
 import { batchRequests } from '../shared/batch-requests';
-import type { AttemptRow, Known, Pause, Recorded, StoredWebhook, Webhooks } from './ports';
-import { longestPause } from './retry-schedule';
+import { disablingColumns, disablingOf } from '../shared/disabling';
+import { type Health, type Pause, trialTime } from './health';
+import type {
+  AttemptRow,
+  AttemptStore,
+  Disabled,
+  HealthChange,
+  Known,
+  StoredWebhook,
+  Webhooks,
+} from './ports';
+import { createRecording } from './record-attempts';
+
+// Times are whole milliseconds on both sides, so that a pause that was read can be recognized.
 
 /** Concurrent deliveries of a batch share one read and one write: the Data API is billed by the call. */
 export function createWebhooks(database: Database): Webhooks {
   return {
     find: batchRequests((deliveries) => findAll(database, deliveries)),
-    record: batchRequests((attempts) => recordAll(database, attempts)),
-    async disable(webhookId, url, reason) {
-      const rows = await database.execute(sql`
-        update webhooks set enabled = false, disabled_reason = ${reason}, disabled_at = now()
-        where webhook_id = ${webhookId} and url = ${url} and enabled
-        returning organization_id, disabled_reason, (extract(epoch from disabled_at) * 1000)::float8 as disabled_at`);
-      if (!rows.ok) return rows;
-      const [row] = rows.value;
-      return ok(row && disablingOf(webhookId, row));
-    },
+    record: createRecording(createAttemptStore(database)),
+    disable: (...disabling) => disable(database, ...disabling),
   };
 }
+
+export const createAttemptStore = (database: Database): AttemptStore => ({
+  write: (attempts) => write(database, attempts),
+  set: (changes) => set(database, changes),
+});
+
+const pauseColumns = { pausedUntil: 'number?', pauseReason: 'text?', pauseSeconds: 'number?' } as const;
+
+const knownColumns = {
+  index: 'number',
+  url: 'text?',
+  enabled: 'boolean?',
+  unhealthy: 'boolean?',
+  secretVersion: 'number?',
+  rotatedAt: 'number?',
+  ...disablingColumns,
+  ...pauseColumns,
+  isTrial: 'boolean?',
+  probeAnswers: 'boolean',
+  isReplaced: 'boolean',
+  number: 'number?',
+  copy: 'text?',
+  outcome: 'text?',
+  nextAttempt: 'number?',
+  nextAttemptAt: 'number?',
+} as const;
 
 async function findAll(
   database: Database,
@@ -31,27 +60,42 @@ async function findAll(
   const asked = deliveries.map(({ webhookId, deliveryId, series = '', mayTry }, index) => ({
     ...{ index, webhookId, deliveryId, series, mayTry },
   }));
-  const rows = await database.execute(sql`
+  const rows = await query(
+    database,
+    knownColumns,
+    sql`
     with asked as (
       select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked (
         index integer, "webhookId" text, "deliveryId" text, series text, "mayTry" boolean)
     ), trial as (
-      -- Others wait meanwhile; if no result comes, the next trial follows.
-      update webhooks set paused_until = now() + make_interval(secs => ${trialSeconds}::integer)
+      update webhooks
+      set paused_until = date_trunc('milliseconds', now()) + make_interval(secs => ${trialTime / 1_000}::integer)
       where webhook_id in (
         select webhook_id from webhooks
         where webhook_id in (select "webhookId" from asked where "mayTry") and paused_until <= now()
         for no key update skip locked)
       returning webhook_id, paused_until
     )
-    select asked.index, url, enabled, unhealthy_at is not null as unhealthy, secret_version,
-      (extract(epoch from rotated_at) * 1000)::float8 as rotated_at,
-      organization_id, disabled_reason, (extract(epoch from disabled_at) * 1000)::float8 as disabled_at,
-      (extract(epoch from coalesce(trial.paused_until, webhooks.paused_until)) * 1000)::float8 as paused_until,
-      pause_reason, pause_seconds,
+    select asked.index, url, enabled, unhealthy_at is not null as unhealthy, secret_version as "secretVersion",
+      (extract(epoch from rotated_at) * 1000)::float8 as "rotatedAt", organization_id as "organizationId",
+      disabled_reason as "disabledReason", round(extract(epoch from disabled_at) * 1000)::float8 as "disabledAt",
+      round(extract(epoch from coalesce(trial.paused_until, webhooks.paused_until)) * 1000)::float8 as "pausedUntil",
+      pause_reason as "pauseReason", pause_seconds as "pauseSeconds",
       trial.webhook_id is not null and "mayTry"
-        and asked.index = min(asked.index) filter (where "mayTry") over (partition by "webhookId") as is_trial,
-      number, copy, outcome, next_attempt, (extract(epoch from next_attempt_at) * 1000)::float8 as next_attempt_at
+        and asked.index = min(asked.index) filter (where "mayTry") over (partition by "webhookId") as "isTrial",
+      not exists (select from webhooks where webhook_id = ${probe.webhookId} and failures > 0) as "probeAnswers",
+      -- By another series that was delivered since the first attempt of this one, or had its own first attempt later.
+      exists (
+        select from webhook_attempts own
+        join webhook_attempts other on other.delivery_id = own.delivery_id and other.series <> own.series
+        where own.delivery_id = "deliveryId" and own.series = asked.series and own.number = 1
+          and other.number is not null
+          and (other.outcome = 'delivered'
+              and other.attempted_at + make_interval(secs => other.duration_ms / 1000.0) >= own.attempted_at
+            or other.number = 1 and (other.attempted_at, other.series) > (own.attempted_at, own.series))
+      ) as "isReplaced",
+      number, copy, outcome, next_attempt as "nextAttempt",
+      round(extract(epoch from next_attempt_at) * 1000)::float8 as "nextAttemptAt"
     from asked
     left join webhooks on webhooks.webhook_id = "webhookId"
     left join trial on trial.webhook_id = "webhookId"
@@ -61,86 +105,95 @@ async function findAll(
       where attempt.delivery_id = "deliveryId" and attempt.series = asked.series and number is not null
       order by outcome = 'failed', number desc
       limit 1
-    ) last on true`);
+    ) last on true`,
+  );
   if (!rows.ok) return deliveries.map(() => rows);
   const found = new Map(rows.value.map((row) => [row.index, row]));
-  return deliveries.map(({ webhookId }, index) => ok(knownOf(webhookId, found.get(index) ?? {})));
+  return deliveries.map(({ webhookId }, index) => {
+    const row = found.get(index);
+    return ok(row ? knownOf(webhookId, row) : {});
+  });
 }
 
-const knownOf = (webhookId: string, row: Row): Known => ({
-  ...(typeof row.url === 'string' && { webhook: webhookOf(webhookId, row) }),
-  ...(row.is_trial === true && { isTrial: true }),
-  ...(typeof row.number === 'number' && {
-    last: {
-      number: row.number,
-      ...(typeof row.copy === 'string' && { copy: row.copy }),
-      ...(row.outcome === 'failed' && {
-        successor: { attempt: Number(row.next_attempt), notBefore: Math.round(Number(row.next_attempt_at)) },
-      }),
-    },
-  }),
-});
+const knownOf = (webhookId: string, row: RowOf<typeof knownColumns>): Known => {
+  const { pausedUntil, probeAnswers, number, copy, nextAttempt: attempt, nextAttemptAt: notBefore } = row;
+  const webhook = webhookOf(webhookId, row);
+  return {
+    ...(webhook && { webhook }),
+    ...(row.isTrial && pausedUntil !== null && { trial: { until: pausedUntil, probeAnswers } }),
+    ...(row.isReplaced && { isReplaced: true }),
+    ...(number !== null && {
+      last: {
+        number,
+        ...(copy !== null && { copy }),
+        ...(row.outcome === 'failed' &&
+          attempt !== null &&
+          notBefore !== null && { successor: { attempt, notBefore } }),
+      },
+    }),
+  };
+};
 
-/** Seconds that a trial may take before another one follows. */
-const trialSeconds = 30;
+function webhookOf(webhookId: string, row: RowOf<typeof knownColumns>): StoredWebhook | undefined {
+  const { url, enabled, unhealthy, secretVersion, rotatedAt } = row;
+  if (url === null || enabled === null || unhealthy === null || secretVersion === null) return undefined;
+  const disabling = disablingOf(webhookId, row);
+  return {
+    ...{ url, enabled, unhealthy, secretVersion, ...pauseOf(row) },
+    ...(rotatedAt !== null && { rotatedAt }),
+    ...(disabling && { disabling }),
+  };
+}
 
-const webhookOf = (webhookId: string, row: Row): StoredWebhook => ({
-  url: String(row.url),
-  enabled: row.enabled === true,
-  unhealthy: row.unhealthy === true,
-  secretVersion: Number(row.secret_version),
-  ...(row.rotated_at === null ? {} : { rotatedAt: Number(row.rotated_at) }),
-  ...(row.paused_until !== null && { pause: pauseOf(row) }),
-  ...(row.enabled !== true && { disabling: disablingOf(webhookId, row) }),
-});
+const pauseOf = ({
+  pausedUntil,
+  pauseReason,
+  pauseSeconds,
+}: RowOf<typeof pauseColumns>): {
+  readonly pause?: Pause;
+} =>
+  pausedUntil === null || pauseSeconds === null
+    ? {}
+    : { pause: { reason: pauseReason as PauseReason, until: pausedUntil, length: pauseSeconds * 1_000 } };
 
-const disablingOf = (webhookId: string, row: Row): DisabledWebhook => ({
-  webhookId,
-  organizationId: String(row.organization_id),
-  reason: String(row.disabled_reason),
-  disabledAt: Math.round(Number(row.disabled_at)),
-});
-
-const pauseOf = (row: Row): Pause => ({
-  reason: row.pause_reason as PauseReason,
-  until: Math.round(Number(row.paused_until)),
-  length: Number(row.pause_seconds) * 1_000,
-});
-
-/** The circuit breaker: consecutive attempts without a response that open it, and the shortest pause in seconds. */
-const breaker = { failures: 5, seconds: 30 };
+const writtenColumns = {
+  index: 'number',
+  isWritten: 'boolean',
+  now: 'number',
+  failures: 'number?',
+  unhealthyAt: 'number?',
+  ...pauseColumns,
+} as const;
 
 /**
  * One row for each number of a series. Of two copies of a number, in one statement or in two, the first writes it, unless a
  * later one was delivered.
  *
- * A webhook is marked unhealthy at most once a second, and healthy by a successful attempt 30 s after the last mark, so that
- * an occasionally slow one stays in its queue. Any response ends a pause of the circuit breaker; a trial without one doubles
- * it, but not while the environment's own probe gets none either: then the fault may be ours. Skips webhooks that another
- * batch is writing, to avoid waiting for it: so the count of failures may be late, and is never early.
+ * A response waits for the lock of its webhook, if there are failures to set to 0. Silence that finds it locked is not counted:
+ * the count may be late, and is never early. Rows first, then the locks of responses, then those of silence, which wait for no
+ * other: two batches cannot deadlock.
  */
-async function recordAll(
-  database: Database,
-  attempts: readonly AttemptRow[],
-): Promise<Result<Recorded, DatabaseUnavailable>[]> {
+async function write(database: Database, attempts: readonly AttemptRow[]): ReturnType<AttemptStore['write']> {
   const rows = attempts.map(({ attemptedAt, durationMs, successor, health, ...attempt }, index) => ({
     ...attempt,
-    ...health,
     index,
     attemptedAt: isoTime(attemptedAt),
     durationMs: Math.round(durationMs),
     nextAttempt: successor?.attempt,
     nextAttemptAt: successor && isoTime(successor.notBefore),
-    asked: Math.ceil((health?.askedMs ?? 0) / 1_000),
+    url: health?.url,
+    answered: health?.answered,
+    silent: health?.silent,
   }));
-  // Sorted: avoids a deadlock of two batches.
-  const recorded = await database.execute(sql`
+  const written = await query(
+    database,
+    writtenColumns,
+    sql`
     with attempt as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as attempt (
         index integer, "eventId" text, "webhookId" text, "deliveryId" text, "attemptedAt" timestamptz,
         "durationMs" integer, status integer, outcome text, reason text, series text, number integer, copy text,
-        attempt integer, "nextAttempt" integer, "nextAttemptAt" timestamptz, unhealthy boolean, answered boolean,
-        silent boolean, "isTrial" boolean, asked integer)
+        attempt integer, "nextAttempt" integer, "nextAttemptAt" timestamptz, url text, answered boolean, silent boolean)
     ), one as (
       select distinct on ("deliveryId", series, number) *
       from attempt
@@ -159,66 +212,125 @@ async function recordAll(
         next_attempt = null, next_attempt_at = null
       where excluded.outcome = 'delivered' and existing.outcome <> 'delivered'
       returning delivery_id, series, number
-    ), latest as (
-      select "webhookId", bool_or(unhealthy) as unhealthy, bool_or(answered) as answered,
-        count(*) filter (where silent)::integer as silent, bool_or("isTrial") as is_trial, max(asked) as asked
+    ), result as (
+      select "webhookId", url, bool_or(answered) as answered, count(*) filter (where silent)::integer as silences
       from attempt
-      where unhealthy is not null
-      group by "webhookId"
-    ), locked as (
-      select webhooks.webhook_id, failures, pause_seconds, pause_reason, latest.*,
-        coalesce(case when unhealthy
-          then unhealthy_at is null or unhealthy_at < now() - interval '1 second'
-          else unhealthy_at < now() - interval '30 seconds' end, false) as changes
+      where url is not null
+      group by "webhookId", url
+    ), answered as (
+      select webhook_id, silences
       from webhooks
-      join latest on webhook_id = "webhookId"
+      join result on webhook_id = "webhookId" and webhooks.url = result.url
+      where answered and failures > 0 and (select count(*) from recorded) >= 0
+      order by webhook_id
+      for no key update of webhooks
+    ), silent as (
+      select webhook_id, silences
+      from webhooks
+      join result on webhook_id = "webhookId" and webhooks.url = result.url
+      where not answered and silences > 0 and (select count(*) from answered) >= 0
+      order by webhook_id
       for no key update of webhooks skip locked
-    ), decided as (
-      select *,
-        case when answered then 0 else least(failures + silent, 1000000) end as failures_now,
-        -- Seconds; 0 ends the pause, null leaves it as it is.
-        case
-          when webhook_id = ${probe.webhookId} then null
-          when asked > 0 then asked
-          when answered then case when is_trial or pause_reason = 'no_response' then 0 end
-          when is_trial and (pause_reason = 'retry_after' or exists (
-            select from webhooks where webhook_id = ${probe.webhookId} and failures > 0))
-          then ${breaker.seconds}::integer
-          when is_trial then least(2 * pause_seconds, ${longestPause / 1_000}::integer)
-          when pause_seconds is null and failures + silent >= ${breaker.failures}::integer
-          then ${breaker.seconds}::integer
-        end as pause
-      from locked
-    ), marked as (
-      update webhooks
-      set unhealthy_at = case when not changes then webhooks.unhealthy_at when unhealthy then now() end,
-        failures = failures_now,
-        paused_until = case when pause is null then paused_until
-          when pause > 0 then greatest(now() + make_interval(secs => pause), case when asked > 0 then paused_until end) end,
-        pause_seconds = case when pause is null then webhooks.pause_seconds when pause > 0 then pause end,
-        pause_reason = case when pause is null then webhooks.pause_reason
-          when asked > 0 then 'retry_after' when pause > 0 then 'no_response' end
-      from decided
-      where webhooks.webhook_id = decided.webhook_id
-        and (changes or failures_now <> webhooks.failures or coalesce(pause, -1) > 0
-          or (pause = 0 and webhooks.pause_seconds is not null))
-      returning webhooks.webhook_id, paused_until, webhooks.pause_reason, webhooks.pause_seconds, pause
+    ), counted as (
+      update webhooks set failures = case when answered then 0 else failures + silences end
+      from (select *, true as answered from answered union all select *, false from silent) locked
+      where webhooks.webhook_id = locked.webhook_id
+      returning webhooks.webhook_id, failures, unhealthy_at, paused_until, pause_reason, pause_seconds
+    ), known as (
+      select * from counted
+      union all
+      -- Results without anything to count.
+      select webhook_id, failures, unhealthy_at, paused_until, pause_reason, pause_seconds
+      from webhooks
+      join result on webhook_id = "webhookId" and webhooks.url = result.url
+      where (answered or silences = 0) and webhook_id not in (select webhook_id from counted)
     )
-    select attempt.index, recorded.number is not null as is_written, marked.pause_reason, marked.pause_seconds,
-      (extract(epoch from paused_until) * 1000)::float8 as paused_until
+    select attempt.index, recorded.number is not null as "isWritten",
+      round(extract(epoch from now()) * 1000)::float8 as now, failures,
+      case when isfinite(unhealthy_at) then round(extract(epoch from unhealthy_at) * 1000)::float8
+        when unhealthy_at is not null then 0 end as "unhealthyAt",
+      round(extract(epoch from paused_until) * 1000)::float8 as "pausedUntil",
+      pause_reason as "pauseReason", pause_seconds as "pauseSeconds"
     from attempt
     left join one on one.index = attempt.index
     left join recorded on delivery_id = one."deliveryId" and recorded.series = one.series
       and recorded.number = one.number
-    left join marked on webhook_id = attempt."webhookId" and pause > 0
-      and attempt.index = (select min(other.index) from attempt other where other."webhookId" = webhook_id)`);
-  if (!recorded.ok) return attempts.map(() => recorded);
-  const found = new Map(recorded.value.map((row) => [row.index, row]));
-  return attempts.map((_, index) => {
-    const row = found.get(index) ?? {};
-    const pause = typeof row.paused_until === 'number' && { pause: pauseOf(row) };
-    return ok({ isWritten: row.is_written === true, ...pause });
-  });
+    left join result on result."webhookId" = attempt."webhookId" and result.url = attempt.url
+    left join known on webhook_id = result."webhookId"`,
+  );
+  if (!written.ok) return written;
+  const found = new Map(written.value.map((row) => [row.index, row]));
+  return ok(
+    attempts.map((_, index) => {
+      const row = found.get(index);
+      const health = row && healthOf(row);
+      return { isWritten: row?.isWritten === true, now: row?.now ?? 0, ...(health && { health }) };
+    }),
+  );
+}
+
+function healthOf(row: RowOf<typeof writtenColumns>): Health | undefined {
+  const { failures, unhealthyAt } = row;
+  if (failures === null) return undefined;
+  return { failures, ...pauseOf(row), ...(unhealthyAt !== null && { unhealthyAt }) };
+}
+
+/** Webhooks that others changed meanwhile keep what they have. Sorted: avoids a deadlock of two batches. */
+async function set(database: Database, changes: readonly HealthChange[]): ReturnType<AttemptStore['set']> {
+  const rows = changes.map(({ webhookId, url, from, to }) => ({
+    ...{ webhookId, url, failures: to.failures },
+    ...{ markedAt: from.unhealthyAt, unhealthyAt: to.unhealthyAt },
+    ...{ readUntil: from.pause?.until, pausedUntil: to.pause?.until },
+    ...{ pauseReason: to.pause?.reason, pauseSeconds: to.pause && to.pause.length / 1_000 },
+  }));
+  const done = await query(
+    database,
+    { webhookId: 'text' },
+    sql`
+    with change as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as change (
+        "webhookId" text, url text, failures integer, "markedAt" float8, "unhealthyAt" float8, "readUntil" float8, "pausedUntil" float8,
+        "pauseReason" text, "pauseSeconds" integer)
+    ), locked as (
+      select webhook_id
+      from webhooks
+      join change on webhook_id = "webhookId" and webhooks.url = change.url and webhooks.failures >= change.failures
+        and round(extract(epoch from paused_until) * 1000)::float8 is not distinct from "readUntil"
+      order by webhook_id
+      for no key update of webhooks
+    )
+    update webhooks
+    set unhealthy_at = case when unhealthy_at >= to_timestamp((coalesce("markedAt", -1) + 1) / 1000) then unhealthy_at
+        else to_timestamp("unhealthyAt" / 1000) end,
+      paused_until = to_timestamp("pausedUntil" / 1000), pause_reason = "pauseReason", pause_seconds = "pauseSeconds"
+    from locked
+    join change on webhook_id = "webhookId"
+    where webhooks.webhook_id = locked.webhook_id
+    returning webhooks.webhook_id as "webhookId"`,
+  );
+  return done.ok ? ok(done.value.map(({ webhookId }) => webhookId)) : done;
+}
+
+async function disable(
+  database: Database,
+  webhookId: string,
+  url: string,
+  reason: string,
+): Promise<Result<Disabled | undefined, DatabaseUnavailable>> {
+  const rows = await query(
+    database,
+    { ...disablingColumns, isNew: 'boolean' },
+    sql`
+    update webhooks
+    set enabled = false, disabled_reason = coalesce(disabled_reason, ${reason}), disabled_at = coalesce(disabled_at, now())
+    where webhook_id = ${webhookId} and url = ${url}
+    returning organization_id as "organizationId", disabled_reason as "disabledReason",
+      round(extract(epoch from disabled_at) * 1000)::float8 as "disabledAt", disabled_at = now() as "isNew"`,
+  );
+  if (!rows.ok) return rows;
+  const [row] = rows.value;
+  const disabling = row && disablingOf(webhookId, row);
+  return ok(disabling && { ...disabling, isNew: row.isNew });
 }
 
 const isoTime = (milliseconds: number) => new Date(milliseconds).toISOString();

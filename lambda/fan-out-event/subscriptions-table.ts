@@ -1,7 +1,8 @@
 import type { DisabledWebhook, Redelivery } from '../../domain/event';
 import { ok, type Result } from '../../domain/result';
-import { type Database, type DatabaseUnavailable, sql } from '../database/database';
+import { type Database, type DatabaseUnavailable, query, sql } from '../database/database';
 import { batchRequests } from '../shared/batch-requests';
+import { disablingColumns, disablingOf } from '../shared/disabling';
 import type { AcceptedEvent, StoredEvent, Subscriber, Subscriptions } from './fan-out-event';
 
 /** Implements the port on the region's database. The events of a batch share one statement: the Data API is billed by the call. */
@@ -77,16 +78,15 @@ async function findDisabledWebhook(
   database: Database,
   webhookId: string,
 ): Promise<Result<DisabledWebhook | undefined, DatabaseUnavailable>> {
-  const rows = await database.execute(sql`
-    select organization_id, disabled_reason, (extract(epoch from disabled_at) * 1000)::float8 as disabled_at
-    from webhooks where webhook_id = ${webhookId} and not enabled`);
+  const rows = await query(
+    database,
+    disablingColumns,
+    sql`
+    select organization_id as "organizationId", disabled_reason as "disabledReason",
+      round(extract(epoch from disabled_at) * 1000)::float8 as "disabledAt"
+    from webhooks where webhook_id = ${webhookId}`,
+  );
   if (!rows.ok) return rows;
   const [row] = rows.value;
-  if (!row) return ok(undefined);
-  return ok({
-    webhookId,
-    organizationId: String(row.organization_id),
-    reason: String(row.disabled_reason),
-    disabledAt: Math.round(Number(row.disabled_at)),
-  });
+  return ok(row && disablingOf(webhookId, row));
 }

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../domain/ids';
 import { probe } from '../../domain/probe';
 import { ok } from '../../domain/result';
-import type { AttemptRow, Webhooks } from '../../lambda/deliver-webhook/ports';
-import { createWebhooks } from '../../lambda/deliver-webhook/webhooks-table';
+import type { HealthResult } from '../../lambda/deliver-webhook/health';
+import type { AttemptRow, AttemptStore, HealthChange, Webhooks } from '../../lambda/deliver-webhook/ports';
+import { createAttemptStore, createWebhooks } from '../../lambda/deliver-webhook/webhooks-table';
 import type { Subscriptions } from '../../lambda/fan-out-event/fan-out-event';
 import { createSubscriptions } from '../../lambda/fan-out-event/subscriptions-table';
 import { SimulatedDatabase } from '../runs/simulate/database';
@@ -11,21 +13,21 @@ import { addOrganization, addWebhook, eventText } from '../support/webhooks';
 
 const region = useMigratedDatabase();
 const url = 'https://hooks.example.com/';
+const moved = 'https://moved.example.com/';
 
 /** The ports on PostgreSQL and those of the simulation, which must not differ. */
 const implementations = {
   PostgreSQL: async () => {
     const organizationId = await addOrganization(region.owner);
+    const database = region.as('deliver_webhook');
     return {
       organizationId,
-      webhooks: createWebhooks(region.as('deliver_webhook')),
+      webhooks: createWebhooks(database),
+      store: createAttemptStore(database),
       subscriptions: createSubscriptions(region.as('fan_out_event')),
-      add: () => addWebhook(region.owner, organizationId),
-      endPause: (webhookId: string) => region.query`
-        update webhooks set paused_until = now() where webhook_id = ${webhookId}`,
-      /** Marked unhealthy this long ago. */
-      mark: (webhookId: string, seconds: number) => region.query`
-        update webhooks set unhealthy_at = now() - make_interval(secs => ${seconds}::integer) where webhook_id = ${webhookId}`,
+      add: () => addWebhook(region.owner, organizationId, { url }),
+      move: (webhookId: string) => region.query`
+        update webhooks set url = ${moved} where webhook_id = ${webhookId}`,
     };
   },
   'the simulation': async () => {
@@ -35,9 +37,12 @@ const implementations = {
       organizationId,
       webhooks: {
         find: async (delivery) => ok(database.find(delivery)),
-        record: async (row) => ok(database.record([row])[0] ?? { isWritten: false }),
         disable: async (...webhook) => ok(database.disable(...webhook)),
-      } satisfies Webhooks,
+      } satisfies Partial<Webhooks>,
+      store: {
+        write: async (attempts) => ok(database.write(attempts)),
+        set: async (changes) => ok(database.set(changes)),
+      } satisfies AttemptStore,
       subscriptions: {
         findSubscribers: async (event) => ok(database.findSubscribers(event)),
         findStoredEvent: async (event) => ok(database.findStoredEvent(event)),
@@ -45,20 +50,33 @@ const implementations = {
       } satisfies Subscriptions,
       add: async () => {
         const webhookId = newId('wh');
-        database.addWebhook({ webhookId, organizationId, url, enabled: true });
+        database.addWebhook({ webhookId, organizationId, url, enabled: true, health: { failures: 0 } });
         return webhookId;
       },
-      endPause: async (webhookId: string) => {
+      move: async (webhookId: string) => {
         const webhook = database.webhooks.get(webhookId);
-        if (webhook?.pause) webhook.pause = { ...webhook.pause, until: Date.now() };
-      },
-      mark: async (webhookId: string, seconds: number) => {
-        const webhook = database.webhooks.get(webhookId);
-        if (webhook) webhook.unhealthyAt = Date.now() - seconds * 1_000;
+        if (webhook) webhook.url = moved;
       },
     };
   },
 };
+
+const attempted = Date.UTC(2036, 10, 20);
+const row = (key: Pick<AttemptRow, 'webhookId' | 'deliveryId'>, change: Partial<AttemptRow> = {}) => {
+  const { number = 1 } = change;
+  const result = { attemptedAt: attempted, durationMs: 10, outcome: 'failed', reason: 'timeout' } as const;
+  const successor = { attempt: number + 1, notBefore: 1_795_000_000_000 };
+  const place = { series: '', number, copy: `copy ${number}`, attempt: number, successor };
+  return { ...key, eventId: 'ev-1', ...result, ...place, ...change };
+};
+const final = (...of: Parameters<typeof row>): AttemptRow => {
+  const { successor: _, ...attempt } = row(...of);
+  return attempt;
+};
+
+const silent: HealthResult = { url, unhealthy: true, answered: false, silent: true, askedMs: 0 };
+const good: HealthResult = { ...silent, unhealthy: false, answered: true, silent: false };
+const pause = { reason: 'no_response', until: Date.UTC(2036, 0, 1, 0, 0, 0, 7), length: 30_000 } as const;
 
 describe.each(Object.entries(implementations))('on %s', (_, open) => {
   let world: Awaited<ReturnType<typeof open>>;
@@ -70,157 +88,133 @@ describe.each(Object.entries(implementations))('on %s', (_, open) => {
     key = { webhookId, deliveryId: `msg_${webhookId}` };
   });
 
-  const row = (number: number, change: Partial<AttemptRow> = {}): AttemptRow => ({
-    ...{
-      ...key,
-      eventId: 'ev-1',
-      attemptedAt: Date.now(),
-      durationMs: 10,
-      outcome: 'failed',
-      reason: 'timeout',
-    },
-    ...{ series: '', number, copy: `copy ${number}`, attempt: number },
-    successor: { attempt: number + 1, notBefore: 1_795_000_000_000 },
-    ...change,
-  });
-  const final = (number: number, outcome: 'delivered' | 'given_up', copy = 'final') => {
-    const { successor: _, ...attempt } = row(number, { outcome, copy });
-    return attempt;
+  const write = async (...attempts: readonly AttemptRow[]) => {
+    const written = await world.store.write(attempts);
+    return written.ok ? written.value : [];
   };
-  const last = async (series?: string) => {
-    const known = await world.webhooks.find({ ...key, ...(series && { series }) });
-    return known.ok ? known.value.last : known;
+  const isWritten = async (attempt: AttemptRow) => (await write(attempt))[0]?.isWritten;
+  let number = 0;
+  /** What is known of the webhook after these results. */
+  const healthAfter = async (...results: readonly HealthResult[]) => {
+    const written = await write(...results.map((health) => row(key, { number: ++number, health })));
+    return written[0]?.health;
   };
-  const webhook = async () => {
-    const known = await world.webhooks.find(key);
-    return known.ok ? known.value.webhook : undefined;
+  const known = async (change: object = {}) => {
+    const found = await world.webhooks.find({ ...key, ...change });
+    return found.ok ? found.value : {};
   };
 
   it('a series is known by its final attempt, otherwise by the highest number', async () => {
-    expect([await last(), await world.webhooks.find({ ...key, webhookId: newId('wh') })]).toEqual([
-      undefined,
-      ok({}),
-    ]);
-    for (const number of [2, 1])
-      expect(await world.webhooks.record(row(number))).toEqual(ok({ isWritten: true }));
+    expect((await known()).last).toBeUndefined();
+    expect(await known({ webhookId: newId('wh') })).toEqual({});
+    for (const number of [2, 1]) expect(await isWritten(row(key, { number }))).toBe(true);
     const successor = { attempt: 3, notBefore: 1_795_000_000_000 };
-    expect(await last()).toEqual({ number: 2, copy: 'copy 2', successor });
-    await world.webhooks.record(final(1, 'delivered'));
-    expect(await last()).toEqual({ number: 1, copy: 'final' });
-    expect(await last('again')).toBeUndefined();
-    await world.webhooks.record(row(1, { series: 'again' }));
-    expect(await last('again')).toMatchObject({ number: 1 });
+    expect((await known()).last).toEqual({ number: 2, copy: 'copy 2', successor });
+    await write(final(key, { outcome: 'delivered', copy: 'final' }));
+    expect((await known()).last).toEqual({ number: 1, copy: 'final' });
+    expect((await known({ series: 'again' })).last).toBeUndefined();
+    await write(row(key, { series: 'again' }));
+    expect((await known({ series: 'again' })).last).toMatchObject({ number: 1 });
   });
 
   it('a number has one row: the first, unless another copy was delivered', async () => {
-    await world.webhooks.record(row(1));
-    expect(await world.webhooks.record(row(1, { copy: 'twin' }))).toEqual(ok({ isWritten: false }));
-    expect(await last()).toMatchObject({ copy: 'copy 1' });
-    await world.webhooks.record(final(2, 'given_up'));
-    for (const [copy, written] of [
-      ['twin', true],
-      ['third', false],
+    await write(row(key));
+    expect(await isWritten(row(key, { copy: 'twin' }))).toBe(false);
+    expect((await known()).last).toMatchObject({ copy: 'copy 1' });
+    await write(final(key, { number: 2, outcome: 'given_up' }));
+    for (const [copy, outcome, written] of [
+      ['twin', 'delivered', true],
+      ['third', 'delivered', false],
+      ['fourth', 'given_up', false],
     ] as const)
-      expect(await world.webhooks.record(final(2, 'delivered', copy))).toEqual(ok({ isWritten: written }));
-    expect(await world.webhooks.record(final(2, 'given_up', 'fourth'))).toEqual(ok({ isWritten: false }));
-    expect(await last()).toEqual({ number: 2, copy: 'twin' });
+      expect(await isWritten(final(key, { number: 2, outcome, copy }))).toBe(written);
+    expect((await known()).last).toEqual({ number: 2, copy: 'twin' });
+    const copies = (['given_up', 'delivered', 'delivered'] as const).map((outcome, index) =>
+      final(key, { number: 3, outcome, copy: `${index}` }),
+    );
+    expect((await write(...copies)).map((each) => each.isWritten)).toEqual([false, true, false]);
   });
 
-  const health = { unhealthy: true, answered: false, silent: true, isTrial: false, askedMs: 0 };
-  const good = { ...health, unhealthy: false, answered: true, silent: false };
+  it('a series is replaced by a later one, and by one that was delivered since its first attempt', async () => {
+    const isReplaced = async () =>
+      Promise.all(['', 'again'].map(async (series) => (await known({ series })).isReplaced === true));
+    await write(row(key, { series: 'again' }));
+    expect(await isReplaced()).toEqual([false, false]);
+    await write(final(key, { outcome: 'delivered', attemptedAt: attempted - 11, durationMs: 10 }));
+    expect(await isReplaced()).toEqual([true, false]);
+    await write(final(key, { number: 2, outcome: 'delivered', attemptedAt: attempted - 10, durationMs: 10 }));
+    expect(await isReplaced()).toEqual([true, true]);
+  });
 
-  it.each([
-    ['a failure', 0, health, true],
-    ['a success soon after a failure', 20, good, true],
-    ['a success half a minute after a failure', 31, good, false],
-  ] as const)(
-    'after %s, marked %d s ago, a webhook is unhealthy or not',
-    async (_what, ago, change, unhealthy) => {
-      expect(await webhook()).toMatchObject({ enabled: true, unhealthy: false });
-      if (ago > 0) await world.mark(webhookId, ago);
-      await world.webhooks.record(row(1, { health: change }));
-      expect(await webhook()).toMatchObject({ unhealthy });
-      const event = { id: 'ev-1', organizationId: world.organizationId, kind: 'k', text: '{}' };
-      const accepted = { event, acceptedAt: 1 };
-      expect(await world.subscriptions.findSubscribers(accepted)).toEqual(ok([{ webhookId, unhealthy }]));
-    },
-  );
+  it('failures are counted from the last response, and only of the current URL', async () => {
+    expect(await healthAfter(silent, silent, { ...silent, silent: false })).toMatchObject({ failures: 2 });
+    expect(await healthAfter(silent)).toMatchObject({ failures: 3 });
+    expect(await healthAfter({ ...silent, silent: false })).toMatchObject({ failures: 3 });
+    expect(await healthAfter(good, silent)).toMatchObject({ failures: 0 });
+    await world.move(webhookId);
+    expect(await healthAfter(silent)).toBeUndefined();
+    expect(await healthAfter({ ...silent, url: moved })).toMatchObject({ failures: 1 });
+  });
 
-  /** Records attempts, one after another. @returns the length of the pause after each, in seconds */
-  const pauses = async (...attempts: readonly Partial<typeof health>[]) => {
-    const lengths: (number | undefined)[] = [];
-    for (const attempt of attempts) {
-      await world.webhooks.record(row(++number, { health: { ...health, ...attempt } }));
-      const { pause } = (await webhook()) ?? {};
-      lengths.push(pause && pause.length / 1_000);
-    }
-    return lengths;
-  };
-  let number = 0;
-  const trial = { isTrial: true };
-  const none = undefined;
-
-  it.each<[string, readonly Partial<typeof health>[], readonly (number | undefined)[]]>([
-    ['opens after five', Array(6).fill({}), [none, none, none, none, 30, 30]],
-    [
-      'counts from the last answer',
-      [{}, {}, {}, {}, { answered: true, silent: false }, {}],
-      Array(6).fill(none),
-    ],
-    ['does not count slow attempts', Array(6).fill({ silent: false }), Array(6).fill(none)],
-    [
-      'doubles up to 15 minutes with each failed trial',
-      [...Array(5).fill({}), ...Array(6).fill(trial)],
-      [none, none, none, none, 30, 60, 120, 240, 480, 900, 900],
-    ],
-    [
-      'ends with any answer',
-      [...Array(5).fill({}), { answered: true, silent: false }, {}],
-      [none, none, none, none, 30, none, none],
-    ],
-    ['is asked for', [{ ...good, unhealthy: true, askedMs: 60_500 }, good], [61, 61]],
-    [
-      'asked for ends with a good trial',
-      [
-        { ...good, askedMs: 60_000 },
-        { ...good, ...trial },
-      ],
-      [60, none],
-    ],
-    ['asked for begins anew without an answer', [{ ...good, askedMs: 60_000 }, trial], [60, 30]],
-  ])('a pause %s', async (_what, attempts, lengths) => {
-    expect(await pauses(...attempts)).toEqual(lengths);
+  it('a health is set if its webhook still has the URL and pause that were read, and no fewer failures', async () => {
+    const from = await healthAfter(silent);
+    if (!from) throw new Error('It has no health.');
+    const to = { failures: from.failures, unhealthyAt: pause.until, pause };
+    const change: HealthChange = { webhookId, url, from, to };
+    const set = (part: Partial<HealthChange>) => world.store.set([{ ...change, ...part }]);
+    expect(await set({ url: moved })).toEqual(ok([]));
+    expect(await set({ to: { ...to, failures: 2 } })).toEqual(ok([]));
+    expect(await set({ from: { ...from, pause } })).toEqual(ok([]));
+    expect(await set({})).toEqual(ok([webhookId]));
+    expect(await healthAfter({ ...silent, silent: false })).toEqual(to);
+    // Somebody has marked it since.
+    const ended = { from: { failures: 0, pause }, to: { failures: 0 } };
+    expect(await set(ended)).toEqual(ok([webhookId]));
+    expect(await healthAfter({ ...silent, silent: false })).toEqual({
+      failures: 1,
+      unhealthyAt: pause.until,
+    });
+    expect(await set({ from: { failures: 0, unhealthyAt: pause.until }, to: { failures: 0 } })).toEqual(
+      ok([webhookId]),
+    );
+    expect(await healthAfter(good)).toEqual({ failures: 0 });
   });
 
   it('a paused webhook gets the retry queue, and one trial after its pause', async () => {
-    await pauses({ ...good, askedMs: 60_000 });
-    const { pause } = (await webhook()) ?? {};
-    expect(pause).toMatchObject({ reason: 'retry_after', length: 60_000 });
-    const event = { id: 'ev-1', organizationId: world.organizationId, kind: 'k', text: '{}' };
-    const subscriber = { webhookId, unhealthy: true };
-    expect(await world.subscriptions.findSubscribers({ event, acceptedAt: 1 })).toEqual(ok([subscriber]));
-    const find = (mayTry: boolean) => world.webhooks.find({ ...key, mayTry });
-    expect(await find(true)).not.toMatchObject({ value: { isTrial: true } });
-    await world.endPause(webhookId);
-    expect(await find(false)).not.toMatchObject({ value: { isTrial: true } });
-    const found = await Promise.all([find(true), find(true)]);
-    expect(found.map((each) => each.ok && each.value.isTrial === true)).toEqual([true, false]);
-    const [, waiting] = found;
-    expect(waiting?.ok && (waiting.value.webhook?.pause?.until ?? 0)).toBeGreaterThan(Date.now() + 20_000);
-    expect(await find(true)).not.toMatchObject({ value: { isTrial: true } });
+    const read = (await healthAfter(good)) ?? { failures: 0 };
+    const subscribers = () => {
+      const event = { id: 'ev-1', organizationId: world.organizationId, kind: 'k', text: '{}' };
+      return world.subscriptions.findSubscribers({ event, acceptedAt: 1 });
+    };
+    expect(await subscribers()).toEqual(ok([{ webhookId, unhealthy: false }]));
+    const lasting = { ...read, pause };
+    await world.store.set([{ webhookId, url, from: read, to: lasting }]);
+    expect((await known()).webhook).toMatchObject({ unhealthy: false, pause });
+    expect(await subscribers()).toEqual(ok([{ webhookId, unhealthy: true }]));
+    expect((await known({ mayTry: true })).trial).toBeUndefined();
+    const over = { ...pause, until: Date.now() - 1 };
+    await world.store.set([{ webhookId, url, from: lasting, to: { ...read, pause: over } }]);
+    expect((await known({ mayTry: false })).trial).toBeUndefined();
+    const [first, second] = await Promise.all([known({ mayTry: true }), known({ mayTry: true })]);
+    const { until = 0 } = first?.webhook?.pause ?? {};
+    expect(first?.trial).toEqual({ until, probeAnswers: true });
+    expect(second?.trial).toBeUndefined();
+    expect(second?.webhook?.pause?.until).toBe(until);
+    expect(until).toBeGreaterThan(Date.now() + 20_000);
+    expect((await known({ mayTry: true })).trial).toBeUndefined();
   });
 
   it('a disabled webhook is told as the event says it, gets nothing, and is disabled once', async () => {
     const { organizationId } = world;
-    expect(await world.webhooks.disable(webhookId, 'https://old.example.com/', 'gone')).toEqual(
-      ok(undefined),
-    );
-    const disabled = await world.webhooks.disable(webhookId, url, 'gone');
+    expect(await world.webhooks.disable(webhookId, moved, 'gone')).toEqual(ok(undefined));
     const disabling = { webhookId, organizationId, reason: 'gone', disabledAt: expect.any(Number) };
-    expect(disabled).toEqual(ok(disabling));
-    expect(await webhook()).toMatchObject({ enabled: false, disabling: disabled.ok && disabled.value });
-    expect(await world.subscriptions.findDisabledWebhook(webhookId)).toEqual(disabled);
-    expect(await world.webhooks.disable(webhookId, url, 'gone')).toEqual(ok(undefined));
+    const disabled = await world.webhooks.disable(webhookId, url, 'gone');
+    expect(disabled).toEqual(ok({ ...disabling, isNew: true }));
+    const told = await world.subscriptions.findDisabledWebhook(webhookId);
+    expect(told).toEqual(ok(disabling));
+    expect((await known()).webhook).toMatchObject({ enabled: false, disabling: told.ok && told.value });
+    const again = await world.webhooks.disable(webhookId, url, 'again');
+    expect(again).toEqual(ok({ ...(told.ok && told.value), isNew: false }));
     const event = { id: 'ev-1', organizationId, kind: 'k', text: eventText(organizationId, 'ev-1') };
     const accepted = { event, acceptedAt: Date.now() + 60_000 };
     expect(await world.subscriptions.findSubscribers(accepted)).toEqual(ok([]));
@@ -234,41 +228,71 @@ describe.each(Object.entries(implementations))('on %s', (_, open) => {
   });
 });
 
-it('of two copies in one statement, one that was delivered is written', async () => {
-  const ids = { webhookId: newId('wh'), deliveryId: 'msg_copies', eventId: 'ev-1', series: '' };
-  const attempt = { ...ids, attemptedAt: Date.now(), durationMs: 10, number: 1, attempt: 1 };
-  const copies: readonly AttemptRow[] = [
-    { ...attempt, copy: 'a', outcome: 'given_up', reason: 'timeout' },
-    { ...attempt, copy: 'b', outcome: 'delivered', reason: 'ok' },
-    { ...attempt, copy: 'c', outcome: 'delivered', reason: 'ok' },
-  ];
-  const webhooks = createWebhooks(region.as('deliver_webhook'));
-  const written = [false, true, false].map((isWritten) => ({ isWritten }));
-  expect(await Promise.all(copies.map(webhooks.record))).toEqual(written.map(ok));
-  expect(new SimulatedDatabase(Date.now).record(copies)).toEqual(written);
-});
+describe('on PostgreSQL, of batches at once', () => {
+  let store: AttemptStore;
+  let webhookIds: readonly string[];
+  beforeEach(async () => {
+    store = createAttemptStore(region.as('deliver_webhook'));
+    const organizationId = await addOrganization(region.owner);
+    const add = () => addWebhook(region.owner, organizationId, { url });
+    webhookIds = await Promise.all([add(), add()]);
+  });
 
-it("the probe's webhook is never paused, and while it gets no response, no trial doubles a pause", async () => {
-  const organizationId = await addOrganization(region.owner);
-  const webhookId = await addWebhook(region.owner, organizationId);
-  await region.query`
-    insert into webhooks (webhook_id, organization_id, url)
-    values (${probe.webhookId}, ${organizationId}, ${url}) on conflict do nothing`;
-  const webhooks = createWebhooks(region.as('deliver_webhook'));
-  const attempt = { eventId: 'ev-1', attemptedAt: Date.now(), durationMs: 10, series: '', attempt: 1 };
-  const silent = { unhealthy: true, answered: false, silent: true, isTrial: false, askedMs: 0 };
   let number = 0;
-  const record = async (id: string, change: Partial<typeof silent> = {}) => {
-    const ids = { webhookId: id, deliveryId: `msg_${id}`, number: ++number, copy: '' };
-    const health = { ...silent, ...change };
-    await webhooks.record({ ...attempt, ...ids, outcome: 'given_up', reason: 'timeout', health });
-    const known = await webhooks.find({ webhookId: id, deliveryId: '' });
-    return known.ok && known.value.webhook?.pause?.length;
+  const write = (...results: readonly (readonly [webhookId: string | undefined, HealthResult])[]) =>
+    store.write(
+      results.map(([webhookId = '', health]) =>
+        row({ webhookId, deliveryId: `msg_${webhookId}` }, { number: ++number, health }),
+      ),
+    );
+  const failures = async () => {
+    const found = await region.query`
+      select failures from webhooks where webhook_id in (${webhookIds[0] ?? ''}, ${webhookIds[1] ?? ''})
+      order by webhook_id = ${webhookIds[1] ?? ''}`;
+    return found.map((each) => each.failures);
   };
-  for (let count = 0; count < 6; count++) expect(await record(probe.webhookId)).toBeUndefined();
-  for (let count = 0; count < 5; count++) await record(webhookId);
-  const trial = { isTrial: true };
-  expect([await record(webhookId, trial), await record(webhookId, trial)]).toEqual([30_000, 30_000]);
-  await record(probe.webhookId, { answered: true, silent: false });
-  expect([await record(webhookId, trial), await record(webhookId, trial)]).toEqual([60_000, 120_000]);
+
+  it('a response waits for the lock of its webhook and counts; silence does not wait, and is left out', async () => {
+    const [webhookId] = webhookIds;
+    await write([webhookId, silent]);
+    let answering: ReturnType<typeof write> | undefined;
+    await region.owner.transaction(async (other) => {
+      await other.execute({
+        text: ['select url from webhooks where webhook_id = ', ' for update'],
+        values: [webhookId ?? ''],
+      });
+      const [, unlocked] = webhookIds;
+      const skipped = await write([webhookId, silent], [unlocked, silent]);
+      expect(skipped).toMatchObject(ok([{ isWritten: true }, { health: { failures: 1 } }]));
+      expect(skipped.ok && skipped.value[0]).not.toHaveProperty('health');
+      answering = write([webhookId, good]);
+      expect(await Promise.race([answering, sleep(300)])).toBeUndefined();
+      return ok(null);
+    });
+    expect(await answering).toMatchObject(ok([{ isWritten: true, health: { failures: 0 } }]));
+    expect(await failures()).toEqual([0, 1]);
+  });
+
+  it('with the roles of their webhooks crossed, none fails', async () => {
+    const [one, two] = webhookIds;
+    const batches = Array.from({ length: 200 }, (_, index) =>
+      index % 2 === 0 ? write([one, good], [two, silent]) : write([two, good], [one, silent]),
+    );
+    const outcomes = await Promise.all(batches);
+    expect(outcomes.filter((outcome) => !outcome.ok)).toEqual([]);
+  });
+
+  it("a trial knows whether the environment's own probe gets responses", async () => {
+    const [webhookId = ''] = webhookIds;
+    const organizationId = await addOrganization(region.owner);
+    await region.query`
+      insert into webhooks (webhook_id, organization_id, url) values (${probe.webhookId}, ${organizationId}, ${url})`;
+    await write([probe.webhookId, silent]);
+    await region.query`
+      update webhooks set paused_until = now(), pause_reason = 'no_response', pause_seconds = 30
+      where webhook_id = ${webhookId}`;
+    const { find } = createWebhooks(region.as('deliver_webhook'));
+    const found = await find({ webhookId, deliveryId: 'msg_1', mayTry: true });
+    expect(found).toMatchObject(ok({ trial: { probeAnswers: false } }));
+  });
 });

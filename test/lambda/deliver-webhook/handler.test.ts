@@ -179,7 +179,7 @@ describe('410', () => {
     expect(await run({ webhooks: { ...webhooks, disable: unavailable } })).toMatchObject({ failed: 1 });
     expect(await stored()).toMatchObject({ enabled: true });
     await send({}, world.retries);
-    expect(await run({ events: world.queue(missing) }, world.retries)).toMatchObject({ failed: 0 });
+    expect(await run({ events: world.queue(missing) }, world.retries)).toMatchObject({ failed: 1 });
     expect(await stored()).toMatchObject({ enabled: false });
   });
 });

@@ -1,17 +1,23 @@
 import type { DisabledWebhook, Redelivery } from '../../../domain/event';
-import type { AttemptRow, Known, Pause, Recorded, Webhooks } from '../../../lambda/deliver-webhook/ports';
+import { type Health, trialTime } from '../../../lambda/deliver-webhook/health';
+import type {
+  AttemptRow,
+  Disabled,
+  HealthChange,
+  Known,
+  Webhooks,
+  Written,
+} from '../../../lambda/deliver-webhook/ports';
 import type { AcceptedEvent, StoredEvent, Subscriber } from '../../../lambda/fan-out-event/fan-out-event';
 
 export interface SimulatedWebhook {
   readonly webhookId: string;
   readonly organizationId: string;
-  readonly url: string;
+  url: string;
   enabled: boolean;
   disabledReason?: string;
   disabledAt?: number;
-  unhealthyAt?: number | undefined;
-  pause?: Pause | undefined;
-  failures?: number;
+  health: Health;
   /** The end of the last pause, with the time over which what waits is spread. */
   waitsUntil?: number;
 }
@@ -37,8 +43,10 @@ export class SimulatedDatabase {
 
   find({ webhookId, deliveryId, series = '', mayTry = false }: Parameters<Webhooks['find']>[0]): Known {
     const webhook = this.webhooks.get(webhookId);
-    const isTrial = mayTry && webhook?.pause !== undefined && webhook.pause.until <= this.now();
-    if (isTrial && webhook?.pause) webhook.pause = { ...webhook.pause, until: this.now() + 30_000 };
+    const { pause } = webhook?.health ?? {};
+    const until = this.now() + trialTime;
+    const isTrial = mayTry && pause !== undefined && pause.until <= this.now();
+    if (isTrial && webhook) webhook.health = { ...webhook.health, pause: { ...pause, until } };
     const rows = [...(this.attempts.get(`${deliveryId} ${series}`)?.values() ?? [])];
     const latest = rows.reduce<AttemptRow | undefined>(
       (highest, row) => (highest && highest.number > row.number ? highest : row),
@@ -47,7 +55,9 @@ export class SimulatedDatabase {
     const last = rows.find(({ outcome }) => outcome !== 'failed') ?? latest;
     return {
       ...(webhook && { webhook: this.stored(webhook) }),
-      ...(isTrial && { isTrial }),
+      // There is no probe here.
+      ...(isTrial && { trial: { until, probeAnswers: true } }),
+      ...(this.isReplaced(deliveryId, series) && { isReplaced: true }),
       ...(last && {
         last: {
           number: last.number,
@@ -58,7 +68,23 @@ export class SimulatedDatabase {
     };
   }
 
-  private stored({ webhookId, url, enabled, unhealthyAt, pause }: SimulatedWebhook) {
+  private isReplaced(deliveryId: string, series: string): boolean {
+    const own = this.attempts.get(`${deliveryId} ${series}`)?.get(1);
+    if (!own) return false;
+    return [...this.attempts].some(
+      ([key, rows]) =>
+        key.startsWith(`${deliveryId} `) &&
+        [...rows.values()].some(
+          ({ series: of, number, outcome, attemptedAt, durationMs }) =>
+            of !== series &&
+            ((outcome === 'delivered' && attemptedAt + durationMs >= own.attemptedAt) ||
+              (number === 1 &&
+                (attemptedAt > own.attemptedAt || (attemptedAt === own.attemptedAt && of > series)))),
+        ),
+    );
+  }
+
+  private stored({ webhookId, url, enabled, health: { unhealthyAt, pause } }: SimulatedWebhook) {
     const disabling = this.findDisabledWebhook(webhookId);
     const unhealthy = unhealthyAt !== undefined;
     return {
@@ -71,7 +97,8 @@ export class SimulatedDatabase {
     };
   }
 
-  record(attempts: readonly AttemptRow[]): readonly Recorded[] {
+  /** `AttemptStore.write`, at one instant. @param isLocked whether another batch holds the lock of a webhook's row */
+  write(attempts: readonly AttemptRow[], isLocked = (_webhookId: string) => false): readonly Written[] {
     const written = new Set<AttemptRow>();
     for (const row of [...attempts].sort((one, other) => orderOf(one) - orderOf(other))) {
       const key = `${row.deliveryId} ${row.series}`;
@@ -82,34 +109,52 @@ export class SimulatedDatabase {
       rows.set(row.number, row);
       written.add(row);
     }
-    const paused = new Map<AttemptRow, Pause>();
-    for (const row of attempts) {
-      const webhook = this.webhooks.get(row.webhookId);
-      if (!webhook || !row.health) continue;
-      const now = this.now();
-      if (row.health.unhealthy) webhook.unhealthyAt = now;
-      else if (webhook.unhealthyAt !== undefined && webhook.unhealthyAt < now - 30_000)
-        webhook.unhealthyAt = undefined;
-      webhook.failures = row.health.answered ? 0 : (webhook.failures ?? 0) + Number(row.health.silent);
-      const pause = pauseOf(webhook, row.health, now);
-      if (pause === null) webhook.pause = undefined;
-      else if (pause) {
-        webhook.pause = pause;
-        webhook.waitsUntil = pause.until + pause.length;
-        paused.set(row, pause);
-      }
+    const known = new Map<string, Health>();
+    for (const webhookId of new Set(attempts.map((row) => row.webhookId))) {
+      const webhook = this.webhooks.get(webhookId);
+      const counted = attempts.flatMap(({ webhookId: id, health }) =>
+        id === webhookId && health && health.url === webhook?.url ? [health] : [],
+      );
+      if (!webhook || counted.length === 0) continue;
+      const answered = counted.some((health) => health.answered);
+      const silences = counted.filter((health) => health.silent).length;
+      if (!answered && silences > 0 && isLocked(webhookId)) continue;
+      const failures = answered ? 0 : webhook.health.failures + silences;
+      webhook.health = { ...webhook.health, failures };
+      known.set(`${webhookId} ${webhook.url}`, webhook.health);
     }
     return attempts.map((row) => {
-      const pause = paused.get(row);
-      return { isWritten: written.has(row), ...(pause && { pause }) };
+      const health = known.get(`${row.webhookId} ${row.health?.url}`);
+      return { isWritten: written.has(row), now: this.now(), ...(health && { health }) };
     });
   }
 
-  disable(webhookId: string, url: string, reason: string): DisabledWebhook | undefined {
+  /** `AttemptStore.set`. */
+  set(changes: readonly HealthChange[]): readonly string[] {
+    return changes.flatMap(({ webhookId, url, from, to }) => {
+      const webhook = this.webhooks.get(webhookId);
+      if (!webhook || webhook.url !== url) return [];
+      const { failures, pause, unhealthyAt: marked } = webhook.health;
+      if (failures < to.failures || pause?.until !== from.pause?.until) return [];
+      const isNewer = marked !== undefined && marked > (from.unhealthyAt ?? -1);
+      const unhealthyAt = isNewer ? marked : to.unhealthyAt;
+      webhook.health = {
+        failures,
+        ...(to.pause && { pause: to.pause }),
+        ...(unhealthyAt !== undefined && { unhealthyAt }),
+      };
+      if (to.pause) webhook.waitsUntil = to.pause.until + to.pause.length;
+      return [webhookId];
+    });
+  }
+
+  disable(webhookId: string, url: string, reason: string): Disabled | undefined {
     const webhook = this.webhooks.get(webhookId);
-    if (!webhook?.enabled || webhook.url !== url) return undefined;
-    Object.assign(webhook, { enabled: false, disabledReason: reason, disabledAt: this.now() });
-    return this.findDisabledWebhook(webhookId);
+    if (webhook?.url !== url) return undefined;
+    const isNew = webhook.enabled;
+    if (isNew) Object.assign(webhook, { enabled: false, disabledReason: reason, disabledAt: this.now() });
+    const disabling = this.findDisabledWebhook(webhookId);
+    return disabling && { ...disabling, isNew };
   }
 
   findSubscribers(accepted: AcceptedEvent): readonly Subscriber[] {
@@ -137,24 +182,8 @@ export class SimulatedDatabase {
   }
 }
 
-const isUnhealthy = ({ unhealthyAt, pause }: SimulatedWebhook) =>
+const isUnhealthy = ({ health: { unhealthyAt, pause } }: SimulatedWebhook) =>
   unhealthyAt !== undefined || pause !== undefined;
-
-/** The pause that follows an attempt: null ends it, undefined leaves it. There is no probe here. */
-function pauseOf(
-  { pause, failures = 0 }: SimulatedWebhook,
-  { answered, isTrial, askedMs }: NonNullable<AttemptRow['health']>,
-  now: number,
-): Pause | null | undefined {
-  if (askedMs > 0) {
-    const length = Math.ceil(askedMs / 1_000) * 1_000;
-    return { reason: 'retry_after', until: Math.max(now + length, pause?.until ?? 0), length };
-  }
-  if (answered) return isTrial || pause?.reason === 'no_response' ? null : undefined;
-  const close = (length: number): Pause => ({ reason: 'no_response', until: now + length, length });
-  if (isTrial) return close(pause?.reason === 'no_response' ? Math.min(2 * pause.length, 900_000) : 30_000);
-  return !pause && failures >= 5 ? close(30_000) : undefined;
-}
 
 /** Puts a delivered copy first: the first of several in one statement is written. */
 const orderOf = ({ outcome }: AttemptRow) => (outcome === 'delivered' ? 0 : 1);

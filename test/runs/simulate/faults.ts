@@ -10,6 +10,7 @@ export const faultKinds = {
   'not deleted': 'a message that was done comes back',
   'database refused': 'the database refuses a call',
   'database answer lost': 'the database carries out a call, and the response is lost',
+  locked: "another batch holds the lock of a webhook's row",
   'key refused': 'KMS refuses a call',
   slow: 'a call takes almost as long as it may',
 } as const;

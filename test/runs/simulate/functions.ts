@@ -6,6 +6,7 @@ import { fail, ok, type Result } from '../../../domain/result';
 import type { DatabaseUnavailable } from '../../../lambda/database/database';
 import { createHandler as createDelivering } from '../../../lambda/deliver-webhook/handler';
 import type { AttemptRow, WebhookRequest, Webhooks } from '../../../lambda/deliver-webhook/ports';
+import { createRecording } from '../../../lambda/deliver-webhook/record-attempts';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import type { AcceptedEvent } from '../../../lambda/fan-out-event/fan-out-event';
 import { createHandler as createFanningOut } from '../../../lambda/fan-out-event/handler';
@@ -69,13 +70,22 @@ abstract class Instance {
   }
 
   /** Calls the database for several items at once. */
-  protected query<T>(place: string, subjects: readonly string[], work: () => readonly T[]) {
+  protected async query<T>(
+    place: string,
+    subjects: readonly string[],
+    work: () => readonly T[],
+  ): Promise<Result<T, DatabaseUnavailable>[]> {
+    const values = await this.queryAll(place, subjects, work);
+    return values.ok ? values.value.map(ok) : subjects.map(() => values);
+  }
+
+  protected queryAll<T>(place: string, subjects: readonly string[], work: () => T) {
     const { clock, faults, isDown } = this.world;
-    const lost = subjects.map(() => fail({ kind: 'database_unavailable', reason: 'timeout' } as const));
-    return this.call<Result<T, DatabaseUnavailable>[]>(place, subjects, async () => {
+    const lost = fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
+    return this.call<Result<T, DatabaseUnavailable>>(place, subjects, async () => {
       await clock.wait(faults.happen('slow', place, subjects) ? longestCall - 100 : 3);
       if (isDown('database') || faults.happen('database refused', place, subjects)) return lost;
-      const values = work().map(ok);
+      const values = ok(work());
       if (!faults.happen('database answer lost', place, subjects)) return values;
       await clock.wait(7_000);
       return lost;
@@ -144,19 +154,26 @@ export class DeliverWebhook extends Instance {
   readonly gone: Request[] = [];
   private readonly delivering = (() => {
     const { queues, deadLetters, ...common } = this.common();
-    const { clock, database, invariants } = this.world;
+    const { clock, database, faults, invariants } = this.world;
     const metrics = { addMetric: () => undefined, hasStoredMetrics: () => false } as unknown as Metrics;
     const webhooks = {
       find: batchRequests((deliveries: readonly Parameters<Webhooks['find']>[0][]) => {
         const ids = deliveries.map(({ deliveryId }) => deliveryId);
         return this.query('find', ids, () => deliveries.map((delivery) => database.find(delivery)));
       }),
-      record: batchRequests((rows: readonly AttemptRow[]) => {
-        const ids = rows.map(({ deliveryId }) => deliveryId);
-        return this.query('record', ids, () => {
-          for (const row of rows) if (row.reason === 'paused') invariants.gaveUp(row);
-          return database.record(rows);
-        });
+      record: createRecording({
+        write: (rows: readonly AttemptRow[]) => {
+          const ids = rows.map(({ deliveryId }) => deliveryId);
+          return this.queryAll('record', ids, () => {
+            for (const row of rows) if (row.reason === 'paused') invariants.gaveUp(row);
+            const isLocked = (id: string) => faults.happen('locked', 'record', [id]);
+            return database.write(rows, isLocked);
+          });
+        },
+        set: (changes) => {
+          const ids = changes.map(({ webhookId }) => webhookId);
+          return this.queryAll('set health', ids, () => database.set(changes));
+        },
       }),
       disable: (id: string, url: string, reason: string) =>
         this.queryOne('disable', id, () => database.disable(id, url, reason)),

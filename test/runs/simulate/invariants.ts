@@ -124,10 +124,13 @@ export class Invariants {
   count(body: string, change: 1 | -1): void {
     const planned = planOf(JSON.parse(body));
     const { deliveryId, webhookId } = planned;
-    const chain = this.chain(this.story(planned), planned);
+    const story = this.story(planned);
+    const chain = this.chain(story, planned);
     chain.live += change;
     const webhook = this.database.webhooks.get(webhookId);
     if (chain.live > 0 || chain.isOver || !webhook?.enabled) return;
+    // Another series of the delivery replaces it.
+    if ([...story.series.values()].some((other) => other !== chain && other.numbers.size > 0)) return;
     this.violated(deliveryId, 'lost: not delivered, given up, stopped or waiting');
   }
 

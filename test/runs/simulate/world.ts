@@ -165,7 +165,8 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
     for (let index = 0; index < options.webhooks; index++) {
       const webhookId = `wh-${name}-simul-0000000000000${index}`;
       kinds.set(webhookId, options.receivers[(number + index) % options.receivers.length] ?? 'fast');
-      database.addWebhook({ webhookId, organizationId, url: 'https://receiver.example/', enabled: true });
+      const url = 'https://receiver.example/';
+      database.addWebhook({ webhookId, organizationId, url, enabled: true, health: { failures: 0 } });
     }
     for (let event = 0; event < options.eventsPerDay * options.days; event++) {
       const id = `ev-${number}-${event}`;
