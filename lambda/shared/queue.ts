@@ -50,42 +50,57 @@ export function createQueues(
   };
 
   return (QueueUrl: string): Queue => {
-    const sendAll = (messages: readonly QueueMessage[], abortSignal: AbortSignal) =>
-      request(async () => {
-        const sending = batches(messages).map(async (Entries) => {
-          const batch = new SendMessageBatchCommand({ QueueUrl, Entries });
-          const { Failed } = await sqs().send(batch, { abortSignal });
-          if (Failed?.length) throw Object.assign(new Error(), { name: Failed[0]?.Code ?? 'unknown' });
-        });
-        await Promise.all(sending);
+    /** @returns why SQS refused messages, keyed by those */
+    const sendAll = async (messages: readonly QueueMessage[], abortSignal: AbortSignal) => {
+      const refusals = new Map<QueueMessage | undefined, string>();
+      const sending = batches(messages).map(async (Entries) => {
+        const batch = new SendMessageBatchCommand({ QueueUrl, Entries });
+        const sent = await request(() => sqs().send(batch, { abortSignal }));
+        const refused = sent.ok
+          ? sent.value.Failed
+          : Entries.map(({ Id }) => ({ Id, Code: sent.error.reason }));
+        for (const { Id, Code = 'unknown' } of refused ?? []) refusals.set(messages[Number(Id)], Code);
       });
+      await Promise.all(sending);
+      return refusals;
+    };
 
     return {
-      // After a refusal, sends each request again separately, so that one cannot fail the others; not after the time is over.
-      send: batchRequests(async (requests: readonly (readonly QueueMessage[])[]) => {
+      // What was refused is sent again separately for each call, so that one cannot fail the others; not after the time is over.
+      send: batchRequests(async (calls: readonly (readonly QueueMessage[])[]) => {
         const signal = timeout(timeouts.queue);
-        const sent = await sendAll(requests.flat(), signal);
-        if (sent.ok || requests.length === 1 || signal.aborted) return requests.map(() => sent);
-        return Promise.all(requests.map((messages) => sendAll(messages, signal)));
+        const refusals = await sendAll(calls.flat(), signal);
+        const sending = calls.map(async (messages) => {
+          const left = messages.filter((message) => refusals.has(message));
+          const isLast = left.length === 0 || calls.length === 1 || signal.aborted;
+          const reasons = isLast
+            ? left.map((each) => refusals.get(each))
+            : (await sendAll(left, signal)).values();
+          const [reason] = reasons;
+          return reason === undefined ? ok(null) : unavailable(reason);
+        });
+        return Promise.all(sending);
       }),
       hide: (ReceiptHandle, seconds) =>
         request(async () => {
           const change = { QueueUrl, ReceiptHandle, VisibilityTimeout: Math.ceil(seconds) };
           const abortSignal = timeout(timeouts.queue);
           await sqs().send(new ChangeMessageVisibilityCommand(change), { abortSignal });
+          return null;
         }),
     };
   };
 }
 
-async function request(work: () => Promise<void>): Promise<Result<null, QueueUnavailable>> {
+async function request<T>(work: () => Promise<T>): Promise<Result<T, QueueUnavailable>> {
   try {
-    await work();
-    return ok(null);
+    return ok(await work());
   } catch (error) {
-    return fail({ kind: 'queue_unavailable', reason: error instanceof Error ? error.name : 'unknown' });
+    return unavailable(error instanceof Error ? error.name : 'unknown');
   }
 }
+
+const unavailable = (reason: string) => fail<QueueUnavailable>({ kind: 'queue_unavailable', reason });
 
 function batches(messages: readonly QueueMessage[]): SendMessageBatchRequestEntry[][] {
   const result: SendMessageBatchRequestEntry[][] = [];
@@ -137,7 +152,7 @@ type MessageFailed = Unavailable<string> & {
   readonly isExpected?: boolean;
 };
 
-/** Seconds: a message that kills its function comes back without most of those that were in its batch. */
+/** Seconds, at least: a message that kills its function comes back without most of those that were in its batch. */
 const spread = 120;
 
 /** Processes the messages of a batch concurrently. Failed ones are hidden for a time, then received again. */
@@ -173,15 +188,16 @@ export async function consume<Message>(
     return true;
   }
 
+  /** A message that was received before may kill the function: if so, it is received again only after its backoff. */
   async function keepApart(): Promise<void> {
-    if (records.length < 2) return;
-    const again = records.filter(({ attributes }) => Number(attributes.ApproximateReceiveCount) > 1);
     const { visibilitySeconds, random, queueOf } = consumer;
-    await Promise.all(
-      again.map((record) =>
-        queueOf(record).hide(record.receiptHandle, visibilitySeconds + spread * random()),
-      ),
-    );
+    const hiding = records.map(async (record) => {
+      const receiveCount = Number(record.attributes.ApproximateReceiveCount);
+      if (receiveCount === 1) return;
+      const seconds = Math.max(spread * random(), backoffSeconds(receiveCount, random()));
+      await queueOf(record).hide(record.receiptHandle, visibilitySeconds + seconds);
+    });
+    await Promise.all(hiding);
   }
 
   async function process(record: SQSRecord): Promise<Result<unknown, MessageFailed>> {
@@ -195,8 +211,11 @@ export async function consume<Message>(
   }
 }
 
-/** 5 s, doubled with each receive up to 15 minutes, ±20 %: the queues' 1,000 receives last for ten days. */
+/**
+ * 5 s, doubled with each receive up to 21 minutes, ±20 %: the queues' 1,000 receives last longer than the 14 days for which they
+ * keep a message.
+ */
 export function backoffSeconds(receiveCount: number, random: number): number {
-  const seconds = Math.min(900, 5 * 2 ** Math.min(receiveCount - 1, 10));
+  const seconds = 5 * 2 ** Math.min(receiveCount - 1, 8);
   return seconds * (0.8 + 0.4 * random);
 }

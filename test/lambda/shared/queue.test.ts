@@ -33,10 +33,28 @@ it('fails, with the reason, only the call whose message SQS refuses', async () =
   expect(bad).toMatchObject({ error: { kind: 'queue_unavailable', reason: 'InvalidMessageContents' } });
 });
 
+it('sends again, of several calls, only what SQS refused', async () => {
+  const requests = jest.spyOn(queues.sqs, 'send');
+  const refusal = { Failed: [{ Id: '1', SenderFault: false, Code: 'InternalError' }] };
+  requests.mockImplementationOnce(async () => refusal);
+  const sent = await Promise.all(
+    [[message('a'), message('b'), message('c')], [message('d')]].map(queue.send),
+  );
+  requests.mockRestore();
+  expect(sent.every(({ ok }) => ok)).toBe(true);
+  expect(received.sent().map(({ body }) => body)).toEqual(['b']);
+});
+
+it('1,000 receives last longer than the 14 days for which a queue keeps a message', () => {
+  const waits = Array.from({ length: 1_000 }, (_, index) => backoffSeconds(index + 1, 0.5));
+  expect(waits.reduce((sum, each) => sum + each)).toBeGreaterThan(14 * 86_400);
+});
+
 it.each([
   [1, 0, 4],
   [2, 1, 12],
-  [9, 0.5, 900],
+  [9, 0.5, 1_280],
+  [1_000, 0, 1_024],
 ])('after receive %i (random %d), a failed message waits for %d s', (receives, random, seconds) => {
   expect(backoffSeconds(receives, random)).toBeCloseTo(seconds);
 });
