@@ -12,6 +12,7 @@ import type { Pause, Trial } from './health';
 import type { DeliveryPorts, Known, Recorded, StoredWebhook, Successor } from './ports';
 import {
   type AttemptResult,
+  hasten,
   isSilent,
   isSlow,
   type NextStep,
@@ -69,8 +70,7 @@ export async function deliverWebhook(
   ports: DeliveryPorts,
 ): Promise<Result<Settled, DatabaseUnavailable | SecretUnavailable | QueueUnavailable | AttemptTaken>> {
   const { webhookId, notBefore = 0 } = delivery;
-  const early = notBefore - ports.now();
-  if (early > 0) return ok(requeue(delivery, early));
+  if (notBefore > ports.now()) return ok(await keep(delivery, notBefore, ports));
   const found = await ports.webhooks.find({ ...delivery, mayTry: queue === 'retry' });
   if (!found.ok) return found;
   const { webhook, trial } = found.value;
@@ -91,6 +91,21 @@ export async function deliverWebhook(
     ...(queue === 'delivery' && { limit: slowAfter }),
   });
   return settle({ delivery, webhook, trial, attemptedAt, endedAt: ports.now(), result }, ports);
+}
+
+/**
+ * A delivery that came too early waits on. One that waits for a pause looks whether that has ended, by a command or a trial, which
+ * no message tells it. A look drops nothing: a webhook that is disabled may be enabled before the delivery is due.
+ */
+async function keep(delivery: Delivery, notBefore: number, ports: DeliveryPorts): Promise<Settled> {
+  const { attempt = 1, paused } = delivery;
+  const found = paused === undefined ? undefined : await ports.webhooks.find(delivery);
+  const webhook = found?.ok ? found.value.webhook : undefined;
+  const now = ports.now();
+  if (paused === undefined || !webhook?.enabled || webhook.pause) return requeue(delivery, notBefore - now);
+  const timing = { now, random: ports.random(), schedule: scheduleOf(delivery, ports) };
+  const hastened = hasten({ attempt, paused, notBefore }, timing);
+  return requeue({ ...delivery, ...hastened }, hastened.notBefore - now);
 }
 
 /** Its function may have been killed before it announced the disabling: a message that comes back announces it again. */

@@ -1,6 +1,6 @@
 import { type AttemptReason, type Delivery, longestDelay } from '../../domain/delivery';
 import { timeouts } from '../shared/timeouts';
-import { longestPause } from './health';
+import { longestPause, type Pause } from './health';
 
 export type AttemptResult =
   | {
@@ -77,19 +77,31 @@ export const pauseAsked = (result: AttemptResult, now: number): number =>
 /** Whether the receiver did not answer in time, or was not reached. */
 export const isSilent = (result: AttemptResult): boolean => !result.answered && !isSlow(result);
 
+/** Where a delivery waits for a pause of its webhook: `notBefore` is at `paused` after `attempt` in the schedule. */
+type Waiting = Required<Pick<Delivery, 'attempt' | 'paused' | 'notBefore'>>;
+
 /**
  * To the end of the pause and a random part of its length, so that nothing is released at once. What the schedule has in the
  * meantime is skipped; undefined if it ends before.
  */
 export function postpone(
   { attempt = 1, paused = 0 }: Pick<Delivery, 'attempt' | 'paused'>,
-  { until, length }: { readonly until: number; readonly length: number },
+  { until, length }: Pick<Pause, 'until' | 'length'>,
   { now, random, schedule }: Timing,
-): Required<Pick<Delivery, 'attempt' | 'paused' | 'notBefore'>> | undefined {
+): Waiting | undefined {
   const notBefore = Math.ceil(Math.max(until, now) + random * length);
   const position = (schedule[attempt - 1] ?? 0) + paused + notBefore - now;
+  return position > (schedule.at(-1) ?? 0) ? undefined : waitAt(position, notBefore, schedule);
+}
+
+/** Its webhook's pause was ended: draws a time between now and the one that it had. */
+export function hasten({ attempt, paused, notBefore }: Waiting, { now, random, schedule }: Timing): Waiting {
+  const earlier = Math.floor((1 - random) * (notBefore - now));
+  return waitAt((schedule[attempt - 1] ?? 0) + paused - earlier, notBefore - earlier, schedule);
+}
+
+function waitAt(position: number, notBefore: number, schedule: readonly number[]): Waiting {
   const reached = schedule.findLastIndex((time) => time <= position);
-  if (position > (schedule.at(-1) ?? 0)) return undefined;
   return { attempt: reached + 1, paused: position - (schedule[reached] ?? 0), notBefore };
 }
 

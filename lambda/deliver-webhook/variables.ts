@@ -10,7 +10,7 @@ export const variables = [
   'ENVIRONMENT',
 ] as const;
 
-/** Milliseconds: find, secret, request, disabling; the wait for another call and a call of the database and SQS; hiding. */
+/** Milliseconds: find, secret, request, disabling or health; the wait for another call and a call of the database and SQS; hiding. */
 export const worstCase =
   longestCall + timeouts.keys + timeouts.response + longestCall + 2 * longestCall + 3 * timeouts.queue;
 

@@ -1,0 +1,112 @@
+import { probe } from '../../../domain/probe';
+import {
+  type Health,
+  type HealthResult,
+  nextHealth,
+  type Pause,
+} from '../../../lambda/deliver-webhook/health';
+
+const now = Date.parse('2026-11-20T12:00:00Z');
+const url = 'https://hooks.example.com/';
+const silent: HealthResult = { url, unhealthy: true, answered: false, silent: true, askedMs: 0 };
+const slow: HealthResult = { ...silent, silent: false };
+const failed: HealthResult = { ...silent, answered: true, silent: false };
+const good: HealthResult = { ...failed, unhealthy: false };
+const asks = (seconds: number): HealthResult => ({ ...failed, askedMs: seconds * 1_000 });
+
+/** It ends, or ended, after these seconds. */
+const pauseOf = (reason: Pause['reason'], seconds: number, length = seconds): Pause => ({
+  ...{ reason, until: now + seconds * 1_000, length: length * 1_000 },
+});
+const hangs = (seconds: number, length?: number) => pauseOf('no_response', seconds, length);
+const asked = (seconds: number, length?: number) => pauseOf('retry_after', seconds, length);
+/** The trial that has claimed a pause. */
+const trial = (result: HealthResult, { until }: Pause, probeAnswers = true): HealthResult => ({
+  ...{ ...result, trial: { until, probeAnswers } },
+});
+
+const next = (health: Partial<Health>, ...results: readonly HealthResult[]) =>
+  nextHealth('wh-1', { failures: 0, ...health }, { results, now });
+
+it.each<[string, number | undefined, HealthResult[], number | undefined]>([
+  ['a slow attempt marks', undefined, [slow, good], 0],
+  ['a failure marks again', 1.1, [failed], 0],
+  ['a failure within a second of the mark does not', 1, [failed], 1],
+  ['a success soon after the mark keeps it', 30, [good], 30],
+  ['a success half a minute after the mark ends it', 30.1, [good], undefined],
+  ['a success of a healthy webhook changes nothing', undefined, [good], undefined],
+])('%s', (_, ago, results, then) => {
+  const at = (seconds: number | undefined) =>
+    seconds === undefined ? {} : { unhealthyAt: now - seconds * 1_000 };
+  expect(next(at(ago), ...results)).toEqual({ failures: 0, ...at(then) });
+});
+
+const claimed = hangs(15, 60);
+const longest = hangs(15, 900);
+const claimedAsked = asked(15, 60);
+
+it.each<[string, Partial<Health>, HealthResult[], Pause | undefined]>([
+  ['does not open after four', { failures: 4 }, [silent], undefined],
+  ['opens after five', { failures: 5 }, [silent], hangs(30)],
+  ['that is open stays so', { failures: 6, pause: hangs(10, 30) }, [silent], hangs(10, 30)],
+  [
+    'is doubled by a trial without a response',
+    { failures: 6, pause: claimed },
+    [trial(silent, claimed)],
+    hangs(120),
+  ],
+  ['lasts at most 15 minutes', { failures: 9, pause: longest }, [trial(silent, longest)], hangs(900)],
+  [
+    'is not doubled while the probe gets no response',
+    { pause: longest },
+    [trial(silent, longest, false)],
+    hangs(30),
+  ],
+  ['is closed by any response, also a late one', { pause: claimed }, [failed, silent], undefined],
+  [
+    'is not doubled by a trial whose claim is over',
+    { pause: hangs(20, 60) },
+    [trial(silent, claimed)],
+    hangs(20, 60),
+  ],
+  [
+    'is not opened by a trial that "enable" or a new URL overtook',
+    { failures: 1 },
+    [trial(silent, claimed)],
+    undefined,
+  ],
+])('the circuit breaker %s', (_, health, results, pause) => {
+  expect(next(health, ...results).pause).toEqual(pause);
+});
+
+it.each<[string, Partial<Health>, HealthResult[], Pause | undefined]>([
+  ['is as long as asked, in whole seconds', {}, [asks(60.5)], asked(61)],
+  ['is the longest of those asked for', {}, [asks(5), asks(60)], asked(60)],
+  ['is not ended by another response', { pause: asked(900) }, [good, silent], asked(900)],
+  ['keeps its end and its spread while it lasts', { pause: asked(900) }, [asks(5)], asked(900)],
+  ['is extended by a longer one', { pause: asked(5) }, [asks(60)], asked(60)],
+  ['that is over counts no more', { pause: asked(-1, 900) }, [asks(5)], asked(5)],
+  ['is ended by its trial', { pause: claimedAsked }, [trial(good, claimedAsked)], undefined],
+  [
+    'is as long as its trial asks, not as its claim',
+    { pause: claimedAsked },
+    [trial(asks(2), claimedAsked)],
+    asked(2),
+  ],
+  [
+    'begins anew when its trial has no response',
+    { pause: claimedAsked },
+    [trial(silent, claimedAsked)],
+    hangs(30),
+  ],
+  ['replaces one of the breaker, which the response closes', { pause: hangs(900) }, [asks(5)], asked(5)],
+])('a pause that was asked for %s', (_, health, results, pause) => {
+  expect(next(health, ...results).pause).toEqual(pause);
+});
+
+it("the environment's own probe is never paused", () => {
+  for (const result of [silent, asks(60)])
+    expect(nextHealth(probe.webhookId, { failures: 9 }, { results: [result], now })).not.toHaveProperty(
+      'pause',
+    );
+});
