@@ -97,7 +97,9 @@ export function postpone(
 /** Its webhook's pause was ended: draws a time between now and the one that it had. */
 export function hasten({ attempt, paused, notBefore }: Waiting, { now, random, schedule }: Timing): Waiting {
   const earlier = Math.floor((1 - random) * (notBefore - now));
-  return waitAt((schedule[attempt - 1] ?? 0) + paused - earlier, notBefore - earlier, schedule);
+  const position = (schedule[attempt - 1] ?? 0) + paused - earlier;
+  // Clocks differ.
+  return waitAt(Math.max(0, position), notBefore - earlier, schedule);
 }
 
 function waitAt(position: number, notBefore: number, schedule: readonly number[]): Waiting {
