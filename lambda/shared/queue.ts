@@ -152,7 +152,7 @@ type MessageFailed = Unavailable<string> & {
   readonly isExpected?: boolean;
 };
 
-/** Seconds, at least: a message that kills its function comes back without most of those that were in its batch. */
+/** Seconds: a message that kills its function comes back without most of those that were in its batch. */
 const spread = 120;
 
 /** Processes the messages of a batch concurrently. Failed ones are hidden for a time, then received again. */
@@ -188,16 +188,15 @@ export async function consume<Message>(
     return true;
   }
 
-  /** A message that was received before may kill the function: if so, it is received again only after its backoff. */
   async function keepApart(): Promise<void> {
+    if (records.length < 2) return;
+    const again = records.filter(({ attributes }) => Number(attributes.ApproximateReceiveCount) > 1);
     const { visibilitySeconds, random, queueOf } = consumer;
-    const hiding = records.map(async (record) => {
-      const receiveCount = Number(record.attributes.ApproximateReceiveCount);
-      if (receiveCount === 1) return;
-      const seconds = Math.max(spread * random(), backoffSeconds(receiveCount, random()));
-      await queueOf(record).hide(record.receiptHandle, visibilitySeconds + seconds);
-    });
-    await Promise.all(hiding);
+    await Promise.all(
+      again.map((record) =>
+        queueOf(record).hide(record.receiptHandle, visibilitySeconds + spread * random()),
+      ),
+    );
   }
 
   async function process(record: SQSRecord): Promise<Result<unknown, MessageFailed>> {
@@ -211,10 +210,7 @@ export async function consume<Message>(
   }
 }
 
-/**
- * 5 s, doubled with each receive up to 21 minutes, ±20 %: the queues' 1,000 receives last longer than the 14 days for which they
- * keep a message.
- */
+/** 5 s, doubled with each receive up to 21 minutes, ±20 %: 1,000 receives last longer than queues keep a message, 14 days. */
 export function backoffSeconds(receiveCount: number, random: number): number {
   const seconds = 5 * 2 ** Math.min(receiveCount - 1, 8);
   return seconds * (0.8 + 0.4 * random);

@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 import { fail, ok, type Result } from '../../domain/result';
-import { StatementRefused, sql } from '../../lambda/database/database';
+import { query, StatementRefused, sql } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
 import { startDatabaseEndpoint } from '../../local/aws/rds/endpoint';
 import { createAuthority } from '../support/certificates';
@@ -26,6 +26,19 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
       expect(await run`select ${value}::text as value`).toEqual(ok([{ value }]));
     expect(await run`select 1 as one where false`).toEqual(ok([]));
     expect(await run`create temporary table nothing ()`).toEqual(ok([]));
+  });
+
+  it('reads rows by their declared columns, and throws for any that differ', async () => {
+    const read = (columns: Parameters<typeof query>[1]) =>
+      query(region.owner, columns, sql`select 1 as one, null::text as nothing`);
+    expect(await read({ one: 'number', nothing: 'text?' })).toEqual(ok([{ one: 1, nothing: null }]));
+    for (const columns of [
+      { one: 'number' },
+      { one: 'number', nothing: 'text' },
+      { one: 'text', nothing: 'text?' },
+      { one: 'number', nothing: 'text?', other: 'text?' },
+    ] as const)
+      await expect(read(columns)).rejects.toThrow(/^The column "\w+" is/);
   });
 
   it('throws with the SQL state when PostgreSQL refuses the statement', async () => {

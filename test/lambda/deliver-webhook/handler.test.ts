@@ -401,12 +401,6 @@ it('a series ends when another one of its delivery was delivered, and a redelive
   expect(await requests()).toHaveLength(3);
 });
 
-it('a message that was received before is hidden for its backoff, in case it kills the function', async () => {
-  await send();
-  await run({}, world.deliveries, world.retries.url, 8);
-  expect(world.deliveries.visibilityTimeouts()).toEqual([95 + 1_280]);
-});
-
 it('records a request without a response while another one changes its webhook', async () => {
   await send();
   const post: Receivers['post'] = async () => ({ answered: false, reason: 'connection_closed' });
