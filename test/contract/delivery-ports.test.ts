@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../domain/ids';
-import { probe } from '../../domain/probe';
 import { ok } from '../../domain/result';
+import { createAttemptStore } from '../../lambda/deliver-webhook/attempts-table';
 import type { HealthResult } from '../../lambda/deliver-webhook/health';
 import type { AttemptRow, AttemptStore, HealthChange, Webhooks } from '../../lambda/deliver-webhook/ports';
-import { createAttemptStore, createWebhooks } from '../../lambda/deliver-webhook/webhooks-table';
+import { createWebhooks } from '../../lambda/deliver-webhook/webhooks-table';
 import type { Subscriptions } from '../../lambda/fan-out-event/fan-out-event';
 import { createSubscriptions } from '../../lambda/fan-out-event/subscriptions-table';
 import { SimulatedDatabase } from '../runs/simulate/database';
@@ -157,142 +156,63 @@ describe.each(Object.entries(implementations))('on %s', (_, open) => {
   });
 
   it('a health is set if its webhook still has the URL and pause that were read, and no fewer failures', async () => {
-    const from = await healthAfter(silent);
-    if (!from) throw new Error('It has no health.');
-    const to = { failures: from.failures, unhealthyAt: pause.until, pause };
-    const change: HealthChange = { webhookId, url, from, to };
-    const set = (part: Partial<HealthChange>) => world.store.set([{ ...change, ...part }]);
-    expect(await set({ url: moved })).toEqual(ok([]));
-    expect(await set({ to: { ...to, failures: 2 } })).toEqual(ok([]));
-    expect(await set({ from: { ...from, pause } })).toEqual(ok([]));
+    const from = (await healthAfter(silent)) ?? { failures: 0 };
+    const to = { ...from, unhealthyAt: pause.until, pause };
+    const set = async (part: Partial<HealthChange>) =>
+      await world.store.set([{ webhookId, url, from, to, ...part }]);
+    const read = () => healthAfter({ ...silent, silent: false });
+    for (const other of [{ url: moved }, { to: { ...to, failures: 2 } }, { from: to }])
+      expect(await set(other)).toEqual(ok([]));
     expect(await set({})).toEqual(ok([webhookId]));
-    expect(await healthAfter({ ...silent, silent: false })).toEqual(to);
-    // Somebody has marked it since.
-    const ended = { from: { failures: 0, pause }, to: { failures: 0 } };
-    expect(await set(ended)).toEqual(ok([webhookId]));
-    expect(await healthAfter({ ...silent, silent: false })).toEqual({
-      failures: 1,
-      unhealthyAt: pause.until,
-    });
-    expect(await set({ from: { failures: 0, unhealthyAt: pause.until }, to: { failures: 0 } })).toEqual(
-      ok([webhookId]),
-    );
-    expect(await healthAfter(good)).toEqual({ failures: 0 });
+    expect(await read()).toEqual(to);
+    // Somebody has marked it since it was read.
+    expect(await set({ from: { ...from, pause }, to: from })).toEqual(ok([webhookId]));
+    expect(await read()).toEqual({ ...from, unhealthyAt: pause.until });
+    expect(await set({ from: { ...from, unhealthyAt: pause.until }, to: from })).toEqual(ok([webhookId]));
+    expect(await read()).toEqual(from);
   });
 
   it('a paused webhook gets the retry queue, and one trial after its pause', async () => {
-    const read = (await healthAfter(good)) ?? { failures: 0 };
-    const subscribers = () => {
-      const event = { id: 'ev-1', organizationId: world.organizationId, kind: 'k', text: '{}' };
-      return world.subscriptions.findSubscribers({ event, acceptedAt: 1 });
-    };
-    expect(await subscribers()).toEqual(ok([{ webhookId, unhealthy: false }]));
-    const lasting = { ...read, pause };
-    await world.store.set([{ webhookId, url, from: read, to: lasting }]);
-    expect((await known()).webhook).toMatchObject({ unhealthy: false, pause });
-    expect(await subscribers()).toEqual(ok([{ webhookId, unhealthy: true }]));
-    expect((await known({ mayTry: true })).trial).toBeUndefined();
-    const over = { ...pause, until: Date.now() - 1 };
-    await world.store.set([{ webhookId, url, from: lasting, to: { ...read, pause: over } }]);
+    const event = { id: 'ev-1', organizationId: world.organizationId, kind: 'k', text: '{}' };
+    const isUnhealthy = async (unhealthy: boolean) =>
+      expect(await world.subscriptions.findSubscribers({ event, acceptedAt: 1 })).toEqual(
+        ok([{ webhookId, unhealthy }]),
+      );
+    const [healthy, lasting] = [{ failures: 0 }, { failures: 0, pause }];
+    await isUnhealthy(false);
+    await world.store.set([{ webhookId, url, from: healthy, to: lasting }]);
+    await isUnhealthy(true);
+    expect(await known({ mayTry: true })).toEqual({
+      webhook: expect.objectContaining({ unhealthy: false, pause }),
+    });
+    const over = { failures: 0, pause: { ...pause, until: Date.now() - 1 } };
+    await world.store.set([{ webhookId, url, from: lasting, to: over }]);
     expect((await known({ mayTry: false })).trial).toBeUndefined();
-    const [first, second] = await Promise.all([known({ mayTry: true }), known({ mayTry: true })]);
-    const { until = 0 } = first?.webhook?.pause ?? {};
-    expect(first?.trial).toEqual({ until, probeAnswers: true });
-    expect(second?.trial).toBeUndefined();
-    expect(second?.webhook?.pause?.until).toBe(until);
+    const tries = await Promise.all([known({ mayTry: true }), known({ mayTry: true })]);
+    tries.push(await known({ mayTry: true }));
+    const { until = 0 } = tries[0]?.webhook?.pause ?? {};
     expect(until).toBeGreaterThan(Date.now() + 20_000);
-    expect((await known({ mayTry: true })).trial).toBeUndefined();
+    expect(tries.map(({ trial }) => trial)).toEqual([{ until, probeAnswers: true }, undefined, undefined]);
+    expect(tries[1]?.webhook?.pause?.until).toBe(until);
   });
 
   it('a disabled webhook is told as the event says it, gets nothing, and is disabled once', async () => {
-    const { organizationId } = world;
-    expect(await world.webhooks.disable(webhookId, moved, 'gone')).toEqual(ok(undefined));
+    const { organizationId, subscriptions, webhooks } = world;
+    expect(await webhooks.disable(webhookId, moved, 'gone')).toEqual(ok(undefined));
     const disabling = { webhookId, organizationId, reason: 'gone', disabledAt: expect.any(Number) };
-    const disabled = await world.webhooks.disable(webhookId, url, 'gone');
+    const disabled = await webhooks.disable(webhookId, url, 'gone');
     expect(disabled).toEqual(ok({ ...disabling, isNew: true }));
-    const told = await world.subscriptions.findDisabledWebhook(webhookId);
-    expect(told).toEqual(ok(disabling));
-    expect((await known()).webhook).toMatchObject({ enabled: false, disabling: told.ok && told.value });
-    const again = await world.webhooks.disable(webhookId, url, 'again');
-    expect(again).toEqual(ok({ ...(told.ok && told.value), isNew: false }));
+    const { isNew: _, ...told } = (disabled.ok && disabled.value) || { isNew: false };
+    expect(await subscriptions.findDisabledWebhook(webhookId)).toEqual(ok(told));
+    expect((await known()).webhook).toMatchObject({ enabled: false, disabling: told });
+    expect(await webhooks.disable(webhookId, url, 'again')).toEqual(ok({ ...told, isNew: false }));
     const event = { id: 'ev-1', organizationId, kind: 'k', text: eventText(organizationId, 'ev-1') };
-    const accepted = { event, acceptedAt: Date.now() + 60_000 };
-    expect(await world.subscriptions.findSubscribers(accepted)).toEqual(ok([]));
-    expect(await world.subscriptions.findStoredEvent({ eventId: 'ev-1', webhookId })).toEqual(ok(undefined));
-    const other = await world.add();
-    const stored = { body: event.text, acceptedAt: accepted.acceptedAt, unhealthy: false };
-    expect(await world.subscriptions.findStoredEvent({ eventId: 'ev-1', webhookId: other })).toEqual(
-      ok(stored),
-    );
-    expect(await world.subscriptions.findDisabledWebhook(other)).toEqual(ok(undefined));
-  });
-});
-
-describe('on PostgreSQL, of batches at once', () => {
-  let store: AttemptStore;
-  let webhookIds: readonly string[];
-  beforeEach(async () => {
-    store = createAttemptStore(region.as('deliver_webhook'));
-    const organizationId = await addOrganization(region.owner);
-    const add = () => addWebhook(region.owner, organizationId, { url });
-    webhookIds = await Promise.all([add(), add()]);
-  });
-
-  let number = 0;
-  const write = (...results: readonly (readonly [webhookId: string | undefined, HealthResult])[]) =>
-    store.write(
-      results.map(([webhookId = '', health]) =>
-        row({ webhookId, deliveryId: `msg_${webhookId}` }, { number: ++number, health }),
-      ),
-    );
-  const failures = async () => {
-    const found = await region.query`
-      select failures from webhooks where webhook_id in (${webhookIds[0] ?? ''}, ${webhookIds[1] ?? ''})
-      order by webhook_id = ${webhookIds[1] ?? ''}`;
-    return found.map((each) => each.failures);
-  };
-
-  it('a response waits for the lock of its webhook and counts; silence does not wait, and is left out', async () => {
-    const [webhookId] = webhookIds;
-    await write([webhookId, silent]);
-    let answering: ReturnType<typeof write> | undefined;
-    await region.owner.transaction(async (other) => {
-      await other.execute({
-        text: ['select url from webhooks where webhook_id = ', ' for update'],
-        values: [webhookId ?? ''],
-      });
-      const [, unlocked] = webhookIds;
-      const skipped = await write([webhookId, silent], [unlocked, silent]);
-      expect(skipped).toMatchObject(ok([{ isWritten: true }, { health: { failures: 1 } }]));
-      expect(skipped.ok && skipped.value[0]).not.toHaveProperty('health');
-      answering = write([webhookId, good]);
-      expect(await Promise.race([answering, sleep(300)])).toBeUndefined();
-      return ok(null);
-    });
-    expect(await answering).toMatchObject(ok([{ isWritten: true, health: { failures: 0 } }]));
-    expect(await failures()).toEqual([0, 1]);
-  });
-
-  it('with the roles of their webhooks crossed, none fails', async () => {
-    const [one, two] = webhookIds;
-    const batches = Array.from({ length: 200 }, (_, index) =>
-      index % 2 === 0 ? write([one, good], [two, silent]) : write([two, good], [one, silent]),
-    );
-    const outcomes = await Promise.all(batches);
-    expect(outcomes.filter((outcome) => !outcome.ok)).toEqual([]);
-  });
-
-  it("a trial knows whether the environment's own probe gets responses", async () => {
-    const [webhookId = ''] = webhookIds;
-    const organizationId = await addOrganization(region.owner);
-    await region.query`
-      insert into webhooks (webhook_id, organization_id, url) values (${probe.webhookId}, ${organizationId}, ${url})`;
-    await write([probe.webhookId, silent]);
-    await region.query`
-      update webhooks set paused_until = now(), pause_reason = 'no_response', pause_seconds = 30
-      where webhook_id = ${webhookId}`;
-    const { find } = createWebhooks(region.as('deliver_webhook'));
-    const found = await find({ webhookId, deliveryId: 'msg_1', mayTry: true });
-    expect(found).toMatchObject(ok({ trial: { probeAnswers: false } }));
+    const acceptedAt = Date.now() + 60_000;
+    expect(await subscriptions.findSubscribers({ event, acceptedAt })).toEqual(ok([]));
+    expect(await subscriptions.findStoredEvent({ eventId: 'ev-1', webhookId })).toEqual(ok(undefined));
+    const other = { eventId: 'ev-1', webhookId: await world.add() };
+    const stored = { body: event.text, acceptedAt, unhealthy: false };
+    expect(await subscriptions.findStoredEvent(other)).toEqual(ok(stored));
+    expect(await subscriptions.findDisabledWebhook(other.webhookId)).toEqual(ok(undefined));
   });
 });

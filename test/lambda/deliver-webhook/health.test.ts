@@ -16,13 +16,16 @@ const asks = (seconds: number): HealthResult => ({ ...failed, askedMs: seconds *
 
 /** It ends, or ended, after these seconds. */
 const pauseOf = (reason: Pause['reason'], seconds: number, length = seconds): Pause => ({
-  ...{ reason, until: now + seconds * 1_000, length: length * 1_000 },
+  reason,
+  until: now + seconds * 1_000,
+  length: length * 1_000,
 });
 const hangs = (seconds: number, length?: number) => pauseOf('no_response', seconds, length);
 const asked = (seconds: number, length?: number) => pauseOf('retry_after', seconds, length);
 /** The trial that has claimed a pause. */
 const trial = (result: HealthResult, { until }: Pause, probeAnswers = true): HealthResult => ({
-  ...{ ...result, trial: { until, probeAnswers } },
+  ...result,
+  trial: { until, probeAnswers },
 });
 
 const next = (health: Partial<Health>, ...results: readonly HealthResult[]) =>

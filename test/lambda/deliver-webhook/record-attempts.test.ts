@@ -9,36 +9,32 @@ const good: HealthResult = { url, unhealthy: false, answered: true, silent: fals
 const silent: HealthResult = { ...good, unhealthy: true, answered: false, silent: true };
 
 /** A store with a healthy webhook, and what is called of it. */
-function open(change: Partial<AttemptStore> = {}) {
+function open() {
   const database = new SimulatedDatabase(Date.now);
   database.addWebhook({ webhookId: 'wh-1', organizationId: '', url, enabled: true, health: { failures: 0 } });
   const store: AttemptStore = {
     write: async (attempts) => ok(database.write(attempts)),
     set: async (changes) => ok(database.set(changes)),
-    ...change,
   };
   const calls = { write: jest.spyOn(store, 'write'), set: jest.spyOn(store, 'set') };
   const record = createRecording(store);
   let number = 0;
   const attempt = (health?: HealthResult): AttemptRow => ({
-    ...{
-      eventId: 'ev-1',
-      webhookId: 'wh-1',
-      deliveryId: 'msg_1',
-      series: '',
-      number: ++number,
-      attempt: number,
-    },
-    ...{
-      attemptedAt: Date.now(),
-      durationMs: 1,
-      outcome: 'failed',
-      reason: 'timeout',
-      ...(health && { health }),
-    },
+    eventId: 'ev-1',
+    webhookId: 'wh-1',
+    deliveryId: 'msg_1',
+    series: '',
+    number: ++number,
+    attempt: number,
+    attemptedAt: Date.now(),
+    durationMs: 1,
+    outcome: 'failed',
+    reason: 'timeout',
+    ...(health && { health }),
   });
   return {
-    ...{ database, calls },
+    database,
+    calls,
     record: (...results: readonly (HealthResult | undefined)[]) =>
       Promise.all(results.map((health) => record(attempt(health)))),
   };
