@@ -347,6 +347,31 @@ describe('a paused webhook', () => {
     expect([await requests(), await attempts()]).toEqual([[], []]);
   });
 
+  it('has a trial after its pause, whose result replaces the claim', async () => {
+    await pause();
+    await world.database.query`update webhooks set paused_until = now() where webhook_id = ${webhookId}`;
+    const post: Receivers['post'] = async () => ({ answered: true, status: 503, retryAfter: '2' });
+    await send({}, world.retries);
+    await run({ receivers: { post } }, world.retries);
+    const webhook = await stored();
+    expect(webhook?.pause).toMatchObject({ reason: 'retry_after', length: 2_000 });
+    expect(webhook?.pause?.until).toBeLessThan(Date.now() + 3_000);
+  });
+
+  it('that is enabled while its trial hangs stays so', async () => {
+    await pause();
+    await world.database.query`update webhooks set paused_until = now() where webhook_id = ${webhookId}`;
+    const post: Receivers['post'] = async () => {
+      await world.database.query`
+        update webhooks set paused_until = null, pause_reason = null, pause_seconds = null, failures = 0
+        where webhook_id = ${webhookId}`;
+      return { answered: false, reason: 'timeout' };
+    };
+    await send({}, world.retries);
+    expect(await run({ receivers: { post } }, world.retries)).toMatchObject({ emitted: { Failed: 1 } });
+    expect(await stored()).not.toHaveProperty('pause');
+  });
+
   it('gives a delivery up that no attempt is left for, and says so', async () => {
     await pause();
     await send({ attempt: retrySchedule.length }, world.retries);
