@@ -17,6 +17,8 @@ export interface AcceptedEvent {
   readonly event: WebhookEvent;
   /** Milliseconds since 1970. */
   readonly acceptedAt: number;
+  /** Of the message that brought it: the same however often that is received. */
+  readonly messageId: string;
 }
 
 export interface Subscriber {
@@ -25,9 +27,16 @@ export interface Subscriber {
   readonly unhealthy: boolean;
 }
 
+export interface FoundSubscribers {
+  /** Those enabled. */
+  readonly subscribers: readonly Subscriber[];
+  /** Another message has brought the event, or brings it at the same time. */
+  readonly isRepeat: boolean;
+}
+
 export interface Subscriptions {
-  /** Those enabled. Stores the event if any webhook subscribes to it, even a disabled one. */
-  findSubscribers(accepted: AcceptedEvent): Promise<Result<readonly Subscriber[], DatabaseUnavailable>>;
+  /** Stores the event, with its message, if any webhook subscribes to it, even a disabled one. The stored one stays. */
+  findSubscribers(accepted: AcceptedEvent): Promise<Result<FoundSubscribers, DatabaseUnavailable>>;
   /** `undefined` also if the webhook does not exist, is disabled, newer than the event, or not subscribed to its kind. */
   findStoredEvent(redelivery: Redelivery): Promise<Result<StoredEvent | undefined, DatabaseUnavailable>>;
   /** `undefined` unless the webhook is disabled. */
@@ -50,7 +59,16 @@ interface Unconfirmed {
 
 type Unavailable = DatabaseUnavailable | QueueUnavailable;
 
-/** Sends one delivery for each subscriber; a repeat sends the same, with the same ids. @returns their number */
+/**
+ * Seconds: the first copy's attempt is usually over, and its row ends the delivery of the repeat. Otherwise the receiver would get
+ * both at once.
+ */
+const repeatDelaySeconds = 60;
+
+/**
+ * Sends one delivery for each subscriber, with the same ids each time. The deliveries of an event that its producer sends again
+ * wait; those of a message that is received again, because its function was killed, do not. @returns their number
+ */
 export async function fanOutEvent(
   accepted: AcceptedEvent,
   ports: FanOutPorts,
@@ -62,9 +80,11 @@ export async function fanOutEvent(
     if (!confirmed.value) return fail({ kind: 'unconfirmed' });
   } else if (isReservedKind(event.kind) && !isProbe(event))
     return invalidMessage('Kinds that begin with "webhook." are reserved.');
-  const subscribers = await ports.subscriptions.findSubscribers(accepted);
-  if (!subscribers.ok) return subscribers;
-  return sendDeliveries({ eventId: event.id, body: event.text, acceptedAt }, subscribers.value, ports);
+  const found = await ports.subscriptions.findSubscribers(accepted);
+  if (!found.ok) return found;
+  const { subscribers, isRepeat } = found.value;
+  const delivery = { eventId: event.id, body: event.text, acceptedAt };
+  return sendDeliveries(delivery, subscribers, ports, isRepeat ? repeatDelaySeconds : 0);
 }
 
 /** It reaches the environment alone. */
@@ -96,13 +116,15 @@ async function sendDeliveries(
   event: Pick<Delivery, 'eventId' | 'acceptedAt' | 'body' | 'series'>,
   subscribers: readonly Subscriber[],
   { queues, newToken }: FanOutPorts,
+  delaySeconds = 0,
 ): Promise<Result<number, QueueUnavailable>> {
   const sending = (['delivery', 'retry'] as const).map((queue) => {
     const messages = subscribers
       .filter(({ unhealthy }) => unhealthy === (queue === 'retry'))
       .map(({ webhookId }) => {
         const ids = { deliveryId: deliveryId(event.eventId, webhookId), webhookId };
-        return { group: webhookId, body: writeDelivery({ ...ids, ...event, number: 1, copy: newToken() }) };
+        const body = writeDelivery({ ...ids, ...event, number: 1, copy: newToken() });
+        return { group: webhookId, body, delaySeconds };
       });
     return messages.length === 0 ? ok(null) : queues[queue].send(messages);
   });

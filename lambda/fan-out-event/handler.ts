@@ -46,7 +46,7 @@ export const createHandler =
           return deliveries;
         }
         const acceptedAt = Number(attributes.SentTimestamp);
-        const deliveries = await fanOutEvent({ event: message, acceptedAt }, ports);
+        const deliveries = await fanOutEvent({ event: message, acceptedAt, messageId }, ports);
         const { id: eventId, organizationId, kind } = message;
         if (!deliveries.ok) {
           if (deliveries.error.kind !== 'unconfirmed') return fail(deliveries.error);

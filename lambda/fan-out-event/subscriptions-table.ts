@@ -3,7 +3,7 @@ import { ok, type Result } from '../../domain/result';
 import { type Database, type DatabaseUnavailable, query, sql } from '../database/database';
 import { batchRequests } from '../shared/batch-requests';
 import { disablingColumns, disablingOf } from '../shared/disabling';
-import type { AcceptedEvent, StoredEvent, Subscriber, Subscriptions } from './fan-out-event';
+import type { AcceptedEvent, FoundSubscribers, StoredEvent, Subscriptions } from './fan-out-event';
 
 /** Implements the port on the region's database. The events of a batch share one statement: the Data API is billed by the call. */
 export function createSubscriptions(database: Database): Subscriptions {
@@ -17,34 +17,47 @@ export function createSubscriptions(database: Database): Subscriptions {
 async function findAll(
   database: Database,
   events: readonly AcceptedEvent[],
-): Promise<Result<readonly Subscriber[], DatabaseUnavailable>[]> {
-  const asked = events.map(({ event, acceptedAt }, index) => ({ index, ...event, acceptedAt }));
-  // Sorted: avoids a deadlock of two batches.
+): Promise<Result<FoundSubscribers, DatabaseUnavailable>[]> {
+  const asked = events.map(({ event, ...accepted }, index) => ({ index, ...event, ...accepted }));
+  // Sorted: avoids a deadlock of two batches, and stores the first of two messages with one event. `earlier` has no row that is
+  // inserted meanwhile, here or by another batch.
   const rows = await database.execute(sql`
     with asked as (
       select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as event (
-        index integer, id text, "organizationId" text, kind text, text text, "acceptedAt" float8)
+        index integer, id text, "organizationId" text, kind text, text text, "acceptedAt" float8,
+        "messageId" text)
     ), wanted as (
       select index, webhook_id, enabled, unhealthy_at is not null or paused_until is not null as unhealthy
       from asked
       join webhooks on organization_id = "organizationId" and (kinds is null or kind = any(kinds))
     ), stored as (
-      insert into webhook_events (event_id, organization_id, kind, accepted_at, body)
-      select id, "organizationId", kind, to_timestamp("acceptedAt" / 1000), text
+      insert into webhook_events (event_id, organization_id, kind, accepted_at, body, message_id)
+      select id, "organizationId", kind, to_timestamp("acceptedAt" / 1000), text, "messageId"
       from asked
       where index in (select index from wanted)
-      order by id, "organizationId"
+      order by id, "organizationId", index
       on conflict do nothing
+      returning event_id, organization_id, message_id
     )
-    select index, webhook_id, unhealthy from wanted where enabled order by webhook_id`);
+    select index, webhook_id, unhealthy,
+      coalesce(stored.message_id, earlier.message_id) is distinct from "messageId" as is_repeat
+    from wanted
+    join asked using (index)
+    left join stored on (stored.event_id, stored.organization_id) = (id, "organizationId")
+    left join webhook_events earlier on (earlier.event_id, earlier.organization_id) = (id, "organizationId")
+    where enabled
+    order by webhook_id`);
   if (!rows.ok) return events.map(() => rows);
-  return events.map((_, index) =>
-    ok(
-      rows.value
-        .filter((row) => row.index === index)
-        .map((row) => ({ webhookId: String(row.webhook_id), unhealthy: row.unhealthy === true })),
-    ),
-  );
+  return events.map((_, index) => {
+    const own = rows.value.filter((row) => row.index === index);
+    return ok({
+      subscribers: own.map((row) => ({
+        webhookId: String(row.webhook_id),
+        unhealthy: row.unhealthy === true,
+      })),
+      isRepeat: own.some((row) => row.is_repeat === true),
+    });
+  });
 }
 
 /**

@@ -172,11 +172,21 @@ describe.each(Object.entries(implementations))('on %s', (_, open) => {
     expect(await read()).toEqual(from);
   });
 
+  it('an event is a repeat if another message brought it', async () => {
+    const event = { id: 'ev-1', organizationId: world.organizationId, kind: 'k', text: '{}' };
+    const isRepeat = async (messageId: string) => {
+      const found = await world.subscriptions.findSubscribers({ event, acceptedAt: 1, messageId });
+      return found.ok && found.value.isRepeat;
+    };
+    for (const messageId of ['m-1', 'm-1']) expect(await isRepeat(messageId)).toBe(false);
+    expect(await isRepeat('m-2')).toBe(true);
+  });
+
   it('a paused webhook gets the retry queue, and one trial after its pause', async () => {
     const event = { id: 'ev-1', organizationId: world.organizationId, kind: 'k', text: '{}' };
     const isUnhealthy = async (unhealthy: boolean) =>
-      expect(await world.subscriptions.findSubscribers({ event, acceptedAt: 1 })).toEqual(
-        ok([{ webhookId, unhealthy }]),
+      expect(await world.subscriptions.findSubscribers({ event, acceptedAt: 1, messageId: 'm-1' })).toEqual(
+        ok({ subscribers: [{ webhookId, unhealthy }], isRepeat: false }),
       );
     const [healthy, lasting] = [{ failures: 0 }, { failures: 0, pause }];
     await isUnhealthy(false);
@@ -208,7 +218,8 @@ describe.each(Object.entries(implementations))('on %s', (_, open) => {
     expect(await webhooks.disable(webhookId, url, 'again')).toEqual(ok({ ...told, isNew: false }));
     const event = { id: 'ev-1', organizationId, kind: 'k', text: eventText(organizationId, 'ev-1') };
     const acceptedAt = Date.now() + 60_000;
-    expect(await subscriptions.findSubscribers({ event, acceptedAt })).toEqual(ok([]));
+    const none = { subscribers: [], isRepeat: false };
+    expect(await subscriptions.findSubscribers({ event, acceptedAt, messageId: 'm-1' })).toEqual(ok(none));
     expect(await subscriptions.findStoredEvent({ eventId: 'ev-1', webhookId })).toEqual(ok(undefined));
     const other = { eventId: 'ev-1', webhookId: await world.add() };
     const stored = { body: event.text, acceptedAt, unhealthy: false };

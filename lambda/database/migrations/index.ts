@@ -4,6 +4,7 @@ import probe from './0003-probe.sql';
 import oneChain from './0004-one-chain.sql';
 import pausedWebhooks from './0005-paused-webhooks.sql';
 import directory from './0006-directory.sql';
+import repeatedEvents from './0007-repeated-events.sql';
 
 /**
  * A forward-only schema migration. Once landed on main, its text never changes: a later file amends it. The Data API
@@ -23,4 +24,5 @@ export const migrations: readonly Migration[] = [
   { name: '0004-one-chain', text: oneChain },
   { name: '0005-paused-webhooks', text: pausedWebhooks },
   { name: '0006-directory', text: directory },
+  { name: '0007-repeated-events', text: repeatedEvents },
 ];

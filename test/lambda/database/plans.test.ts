@@ -120,7 +120,8 @@ const work: Readonly<Record<string, () => Promise<unknown>>> = {
     operation('list-webhooks', { organizationId: organization.organizationId }),
   'a fan-out': () => {
     const event = { id: 'ev-1', organizationId: organization.organizationId, kind: 'k', text: '{}' };
-    return createSubscriptions(database).findSubscribers({ event, acceptedAt: Date.parse(times.until) - 1 });
+    const accepted = { event, acceptedAt: Date.parse(times.until) - 1, messageId: 'm-1' };
+    return createSubscriptions(database).findSubscribers(accepted);
   },
   'a redelivery': () => createSubscriptions(database).findStoredEvent({ eventId: 'ev-1', webhookId }),
   'a delivery': () => createWebhooks(database).find({ webhookId, deliveryId: 'd' }),

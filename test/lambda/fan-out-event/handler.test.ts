@@ -2,10 +2,12 @@ import { deliveryId, parseDelivery } from '../../../domain/delivery';
 import { disabledEvent } from '../../../domain/event';
 import { newId } from '../../../domain/ids';
 import { probe } from '../../../domain/probe';
+import { ok } from '../../../domain/result';
 import type { Database } from '../../../lambda/database/database';
 import type { Subscriptions } from '../../../lambda/fan-out-event/fan-out-event';
 import { createHandler, type Dependencies } from '../../../lambda/fan-out-event/handler';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
+import { eventually } from '../../support/eventually';
 import type { TestQueue } from '../../support/sqs';
 import { addOrganization, addWebhook, disableWebhook, eventText } from '../../support/webhooks';
 import { missing, usePipeline } from '../pipeline';
@@ -18,16 +20,17 @@ beforeAll(() => {
   subscriptions = createSubscriptions(database);
 });
 
-function fanOut(ports: Partial<Dependencies['ports']> = {}, deadLetters = world.deadLetters.url) {
-  const handler = createHandler({
+function handler(ports: Partial<Dependencies['ports']> = {}, deadLetters = world.deadLetters.url) {
+  return createHandler({
     ports: { subscriptions, queues: world.queues(), newToken: () => 'token', ...ports },
     events: world.queue(world.events.url),
     deadLetters: world.queue(deadLetters),
     log: world.log,
     random: () => 0.5,
   });
-  return world.consume(world.events, handler);
 }
+
+const fanOut = (...changes: Parameters<typeof handler>) => world.consume(world.events, handler(...changes));
 
 const sendEvent = (id: string, organizationId = world.organizationId, kind?: string) =>
   world.events.send(eventText(organizationId, id, kind));
@@ -138,7 +141,7 @@ it('redelivers a stored event unchanged to one webhook, even if that was disable
   expect(Buffer.byteLength(body)).toBe(65_536);
   const [eventId, acceptedAt] = [`ev-${organizationId}`, Date.UTC(2026, 10, 20, 12, 0, 0, 7)];
   const event = { id: eventId, organizationId, kind: 'wallet.created', text: body };
-  await subscriptions.findSubscribers({ event, acceptedAt });
+  await subscriptions.findSubscribers({ event, acceptedAt, messageId: 'm-1' });
   await world.database.query`
     update webhooks set enabled = true, disabled_reason = null, disabled_at = null, created_at = '2026-01-01'`;
 
@@ -181,4 +184,71 @@ it('stores an event once for each organization with a webhook that subscribes to
     from webhook_events where organization_id in (${own}, ${other}) order by organization_id`;
   const event = { event_id: `b-${own}`, kind: 'key.created', recent: true };
   expect(stored).toEqual([own, other].sort().map((organization_id) => ({ organization_id, ...event })));
+});
+
+describe('an event that its producer sends again', () => {
+  let [id, first, second] = ['', '', ''];
+  beforeEach(() => {
+    id = `ev-${world.organizationId}`;
+    first = eventText(world.organizationId, id);
+    second = first.replace('"amount":1', '"amount":2');
+  });
+  /** The bodies of deliveries, each with its delay. */
+  const sent = (queue: TestQueue) =>
+    queue.sent().flatMap(({ body, delaySeconds }) => {
+      const delivery = parseDelivery(body);
+      return delivery.ok ? [[delivery.value.body, delaySeconds]] : [];
+    });
+  const stored = async () => {
+    const [row] = await world.database.query`select body from webhook_events where event_id = ${id}`;
+    return row?.body;
+  };
+
+  it('waits a minute in the queue of its webhook; of several in a batch, the first is stored and does not wait', async () => {
+    await world.addWebhook();
+    await markUnhealthy(await world.addWebhook());
+    for (const text of [first, second]) await world.events.send(text);
+    expect(await fanOut()).toEqual({ received: 2, failed: 0 });
+    await world.events.send(second);
+    await fanOut();
+    const expected = [
+      [first, 0],
+      [second, 60],
+      [second, 60],
+    ];
+    expect(sent(world.deliveries)).toEqual(expected);
+    expect(sent(world.retries)).toEqual(expected);
+    expect(await stored()).toBe(first);
+  });
+
+  it('waits also if another batch is storing it at the same time', async () => {
+    await world.addWebhook();
+    await world.events.send(second);
+    let fanningOut: ReturnType<typeof fanOut> | undefined;
+    await world.database.owner.transaction(async (other) => {
+      const event = { id, organizationId: world.organizationId, kind: 'wallet.created', text: first };
+      const accepted = { event, acceptedAt: Date.now(), messageId: 'm-1' };
+      const found = await createSubscriptions(other).findSubscribers(accepted);
+      expect(found).toMatchObject({ value: { isRepeat: false } });
+      fanningOut = fanOut();
+      const waiting = () =>
+        world.database.query`select pid from pg_locks where locktype = 'transactionid' and not granted`;
+      await eventually(async () => (await waiting()).length > 0, 20);
+      return ok(null);
+    });
+    await fanningOut;
+    expect(sent(world.deliveries)).toEqual([[second, 60]]);
+    expect(await stored()).toBe(first);
+  });
+
+  it('does not wait if its message is received again, whose function was killed', async () => {
+    await world.addWebhook();
+    await world.events.send(first);
+    const Records = await world.events.receive();
+    for (let receives = 0; receives < 2; receives++) await handler()({ Records });
+    expect(sent(world.deliveries)).toEqual([
+      [first, 0],
+      [first, 0],
+    ]);
+  });
 });

@@ -298,6 +298,7 @@ const keep = (id: string, second: number, kind = 'wallet.created') =>
   createSubscriptions(region.as('fan_out_event')).findSubscribers({
     event: { id: own(id), organizationId, kind, text: '{}' },
     acceptedAt: start + second * 1_000,
+    messageId: 'm-1',
   });
 
 type Attempt = Parameters<ReturnType<typeof createWebhooks>['record']>[0];

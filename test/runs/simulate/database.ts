@@ -8,7 +8,11 @@ import type {
   Webhooks,
   Written,
 } from '../../../lambda/deliver-webhook/ports';
-import type { AcceptedEvent, StoredEvent, Subscriber } from '../../../lambda/fan-out-event/fan-out-event';
+import type {
+  AcceptedEvent,
+  FoundSubscribers,
+  StoredEvent,
+} from '../../../lambda/fan-out-event/fan-out-event';
 
 export interface SimulatedWebhook {
   readonly webhookId: string;
@@ -157,13 +161,15 @@ export class SimulatedDatabase {
     return disabling && { ...disabling, isNew };
   }
 
-  findSubscribers(accepted: AcceptedEvent): readonly Subscriber[] {
+  findSubscribers(accepted: AcceptedEvent): FoundSubscribers {
     const { id, organizationId } = accepted.event;
     const webhooks = this.of(organizationId);
+    const { messageId } = this.events.get(id) ?? accepted;
     if (webhooks.length > 0 && !this.events.has(id)) this.events.set(id, accepted);
-    return webhooks
+    const subscribers = webhooks
       .filter(({ enabled }) => enabled)
       .map((webhook) => ({ webhookId: webhook.webhookId, unhealthy: isUnhealthy(webhook) }));
+    return { subscribers, isRepeat: messageId !== accepted.messageId };
   }
 
   findStoredEvent({ eventId, webhookId }: Redelivery): StoredEvent | undefined {
