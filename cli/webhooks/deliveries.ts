@@ -22,7 +22,7 @@ their id come from "wallet webhook test".
 The series is "-" for the first delivery, and otherwise that of a redelivery; the attempt is its number in the schedule.
 Outcomes: "failed" is retried at the time in the last column, "given_up" was the last attempt (see "wallet redeliver"),
 "disabled" disabled the webhook because the receiver returned 410. The reason "paused" is of a delivery without a request: its
-webhook was paused for the rest of its 72 hours. "wallet webhook show" says until when it is paused.`;
+webhook was paused for the rest of its schedule. "wallet webhook show" says until when it is paused.`;
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<DeliveriesOptions>(program, terminal, 'deliveries', {

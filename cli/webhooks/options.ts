@@ -1,10 +1,19 @@
 import { InvalidArgumentError } from 'commander';
 import { isEventId, isEventKind } from '../../domain/event';
+import { isOfProbe } from '../../domain/probe';
 import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
 import { UsageError } from '../shell/failure';
 import { id } from '../shell/options';
 
 export const webhookOption = ['--webhook <id>', 'the webhook', id('wh')] as const;
+
+/** Refuses the probe's id: what a command sent there would count as a proof of the environment's own deliveries. */
+export const customers = (prefix: 'or' | 'wh') => (text: string) => {
+  if (!isOfProbe(id(prefix)(text))) return text;
+  throw new InvalidArgumentError("Give a customer's, not that of the environment's own probe.");
+};
+
+export const customersWebhookOption = ['--webhook <id>', 'the webhook', customers('wh')] as const;
 
 export function eventKind(text: string): string {
   if (isEventKind(text)) return text;

@@ -5,7 +5,7 @@ import { CommandFailed, UsageError } from '../shell/failure';
 import { runOperation } from '../shell/operations';
 import { time } from '../shell/options';
 import type { Terminal } from '../shell/terminal';
-import { eventId, webhookOption } from './options';
+import { customersWebhookOption, eventId } from './options';
 import { describeEnabledWebhook, sendMessages } from './queue';
 
 interface RedeliverOptions {
@@ -26,8 +26,8 @@ const pageSize = 1_000;
 const redeliver: Definition<RedeliverOptions> = {
   summary: 'deliver one event, or all since a time, to a webhook again',
   help: `Covers events of the last 14 days that match the webhook's kinds and are not older than it: delivered, given up, or never
-sent because it was disabled. Each delivery keeps its webhook-id and is attempted for another 72 hours. The command can be
-interrupted and run again: receivers detect duplicates by the webhook-id.`,
+sent because it was disabled. Each delivery keeps its webhook-id and has the whole schedule again; one that still waits is sent
+too, so a receiver can get it twice. The command can be interrupted and run again: receivers detect duplicates by the webhook-id.`,
   async run(target, { webhook: webhookId, event, undelivered = false, dryRun = false, ...options }, print) {
     if ((event === undefined) === (options.since === undefined))
       throw new UsageError('Give --event or --since.');
@@ -80,7 +80,7 @@ interrupted and run again: receivers detect duplicates by the webhook-id.`,
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand(program, terminal, 'redeliver', redeliver)
-    .requiredOption(...webhookOption)
+    .requiredOption(...customersWebhookOption)
     .option('--event <id>', 'the event', eventId)
     .option('--since <time>', 'all events since this time: ISO 8601, or an age such as 2h', time)
     .option('--until <time>', 'with --since: only events until this time', time)

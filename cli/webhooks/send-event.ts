@@ -3,9 +3,8 @@ import { isReservedKind, newEventId } from '../../domain/event';
 import { findAmbiguity } from '../../domain/strict-json';
 import { environmentCommand } from '../shell/deployed-environment';
 import { runOperation } from '../shell/operations';
-import { id } from '../shell/options';
 import type { Terminal } from '../shell/terminal';
-import { eventKind } from './options';
+import { customers, eventKind } from './options';
 import { putEvent } from './queue';
 
 interface SendEventOptions {
@@ -28,7 +27,7 @@ export function register(program: Command, terminal: Terminal): void {
       target.note(`Its deliveries: ${target.walletCommand(`deliveries --event ${eventId}`)}`);
     },
   })
-    .requiredOption('--organization <id>', 'the organization', id('or'))
+    .requiredOption('--organization <id>', 'the organization', customers('or'))
     .requiredOption('--kind <kind>', 'the event kind, such as wallet.created', producedKind)
     .option('--data <json>', 'event data (JSON)', json, '{}');
 }

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { writeDelivery } from '../../domain/delivery';
+import { type PauseReason, writeDelivery } from '../../domain/delivery';
 import { disabledEvent } from '../../domain/event';
 import type { Webhook } from '../../domain/operations';
 import { type Definition, type DeployedEnvironment, environmentCommand } from '../shell/deployed-environment';
-import { UsageError } from '../shell/failure';
+import { CommandFailed, UsageError } from '../shell/failure';
 import { runOperation } from '../shell/operations';
 import { id, time } from '../shell/options';
 import { columns, type Terminal, table } from '../shell/terminal';
 import { requireDelivered, waitForAttempt } from './attempts';
-import { eventKind, receiverUrl, webhookOption } from './options';
+import { customersWebhookOption, eventKind, receiverUrl, webhookOption } from './options';
 import { describeEnabledWebhook, sendMessages } from './queue';
 import { deriveSecret } from './secret';
 
@@ -106,7 +106,7 @@ the old one. A disabled webhook stays disabled.`,
     .option('--kinds <kinds>', 'its new event kinds, separated by commas', eventKinds)
     .option('--all-kinds', 'deliver events of all kinds');
 
-  ofWebhook('test', testWebhook);
+  environmentCommand(group, terminal, 'test', testWebhook).requiredOption(...customersWebhookOption);
 
   ofWebhook('secret', {
     summary: 'print the current secret of a webhook',
@@ -130,8 +130,10 @@ the old one. A disabled webhook stays disabled.`,
   }).option('--again', 'rotate again within 24 hours: invalidates the oldest secret at once');
 
   ofWebhook('disable', {
-    summary: 'stop deliveries to a webhook and drop pending ones',
-    help: `The organization's other webhooks receive an event of kind webhook.disabled. After "enable", "wallet redeliver" sends what it missed.`,
+    summary: 'stop deliveries to a webhook',
+    help: `Deliveries that come due meanwhile are dropped; those that come due after "enable" are sent. To keep bad deliveries from being
+sent, leave it disabled for eight hours: each comes due within 7 h 12 min, or later by our backlog. The organization's other
+webhooks receive an event of kind webhook.disabled. After "enable", "wallet redeliver" sends what it missed.`,
     async run(target, { webhook: webhookId }, print) {
       const disabled = await runOperation(target, 'disable-webhook', { webhookId });
       const { organizationId, disabledReason, disabledAt } = disabled;
@@ -146,7 +148,9 @@ the old one. A disabled webhook stays disabled.`,
 
   ofWebhook('enable', {
     summary: 'resume deliveries to a webhook, disabled or paused',
-    help: 'It receives new events only. "wallet redeliver" sends those that it missed or that were given up.',
+    help: `It receives new events at once. Deliveries that wait for a pause notice its end within 15 minutes, and are sent between then
+and the time that they had; retries keep their time. "wallet redeliver" sends what it missed or what was given up; with
+--undelivered also what still waits, which the receiver can then get twice.`,
     async run(target, { webhook: webhookId }, print) {
       print(await runOperation(target, 'enable-webhook', { webhookId }), () => `${webhookId} is enabled.`);
     },
@@ -164,17 +168,38 @@ the old one. A disabled webhook stays disabled.`,
 const testWebhook: Definition<{ readonly webhook: string }> = {
   summary: 'send a signed test event to a webhook and print the first attempt',
   help: `Only this webhook receives the event, whatever its kinds. The event contains no data of the organization, so it needs no
---allow-production. A failed delivery is retried for 72 hours.`,
+--allow-production. A failed delivery is retried as any other. While the webhook is paused, nothing is sent.`,
   async run(target, { webhook: webhookId }, print) {
-    const webhook = await describeEnabledWebhook(target, webhookId);
+    const webhook = await describeUnpausedWebhook(target, webhookId);
     const eventId = await sendTestEvent(target, webhook);
     target.note(`Sent ${eventId} to ${webhook.url}. Waiting for the first attempt …`);
-    const attempt = await waitForAttempt(target, { eventId, webhookId }, { seconds: 60 });
+    const attempt = await waitForAttempt(target, { eventId, webhookId }, { seconds: 60 }).catch(
+      async (error) => {
+        await describeUnpausedWebhook(target, webhookId);
+        throw error;
+      },
+    );
     const { status, durationMs, outcome } = attempt;
     print(attempt, () => `${outcome}, status ${status ?? 'none'} after ${durationMs} ms`);
     requireDelivered(attempt);
   },
 };
+
+const pauseReasons: Readonly<Record<PauseReason, string>> = {
+  no_response: 'its last attempts got no response',
+  retry_after: 'its receiver asked for time by Retry-After',
+};
+
+/** After the pause's end the test may be its trial. @throws CommandFailed if it is paused or disabled */
+async function describeUnpausedWebhook(target: DeployedEnvironment, webhookId: string): Promise<Webhook> {
+  const webhook = await describeEnabledWebhook(target, webhookId);
+  const { pausedUntil, pauseReason } = webhook;
+  if (!pausedUntil || !pauseReason || Date.parse(pausedUntil) <= Date.now()) return webhook;
+  throw new CommandFailed(
+    `${webhookId} is paused until ${pausedUntil}: ${pauseReasons[pauseReason]}. Deliveries to it wait.`,
+    `End the pause: ${target.walletCommand(`webhook enable --webhook ${webhookId}`)}`,
+  );
+}
 
 /** Uses the delivery queue: the events queue fans out to all webhooks of the organization. */
 async function sendTestEvent(

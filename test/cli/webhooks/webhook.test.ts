@@ -1,6 +1,7 @@
 import { parseDelivery } from '../../../domain/delivery';
 import { parseEvent } from '../../../domain/event';
 import { probe } from '../../../domain/probe';
+import { first } from '../../support/rows';
 import { useInstantWaits } from '../instant-waits';
 import { organizationId, refusal, result, useRegion, webhookId } from '../region';
 
@@ -105,6 +106,36 @@ describe('webhook test', () => {
     expect(region.calls().at(-1)?.input).toEqual({ eventId, webhookId, limit: 1 });
   });
 
+  const paused = { pausedUntil: '2099-01-01T00:00:00.000Z', pauseReason: 'no_response' };
+  const over = { ...paused, pausedUntil: time };
+
+  it('says why a webhook is paused, until when, and how to end that, instead of a wait', async () => {
+    attempting([], paused);
+    const enable = `webhook enable --webhook ${webhookId} --environment ${first.name} --outputs ${region.outputs}`;
+    const stderr = `error: ${webhookId} is paused until 2099-01-01T00:00:00.000Z: its last attempts got no response. Deliveries to it wait.
+End the pause: ./wallet ${enable}\n`;
+    expect(await test()).toEqual({ exitCode: 1, stdout: '', stderr });
+    expect(region.messages()).toEqual([]);
+    attempting([attempt], over);
+    expect(await test()).toMatchObject({ exitCode: 0 });
+  });
+
+  it('says so too if another delivery was the trial after the pause, and failed', async () => {
+    let state = over;
+    region.answer({
+      'describe-webhook': () => result({ ...webhook, ...state }),
+      'list-delivery-attempts': () => {
+        state = paused;
+        return result({ attempts: [] });
+      },
+    });
+    expect(await test()).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('is paused until 2099'),
+    });
+    expect(region.messages()).toHaveLength(1);
+  });
+
   const failed = [{ ...attempt, outcome: 'failed', status: 500, reason: 'server_error' }];
   it.each<[string, object[], state: object, said: string, sent: number]>([
     ['the receiver fails', failed, {}, 'server_error.\nWhat receivers', 1],
@@ -121,6 +152,17 @@ it('a URL that the service refuses is a usage error', async () => {
   region.answer({ 'add-webhook': () => refusal('scheme_not_https', 'No.') });
   const printed = await region.wallet('webhook', 'add', ...ofOrganization, '--url', url);
   expect(printed).toEqual({ exitCode: 2, stdout: '', stderr: 'error: No.\n' });
+});
+
+it.each([
+  ['webhook test', ['--webhook', probe.webhookId]],
+  ['redeliver', ['--webhook', probe.webhookId, '--since', '1h']],
+  ['local send-event', ['--organization', probe.organizationId, '--kind', 'wallet.created']],
+])("%s refuses the environment's own probe", async (path, args) => {
+  region.answer({});
+  const stderr = expect.stringContaining("Give a customer's, not that of the environment's own probe.");
+  expect(await region.wallet(...path.split(' '), ...args)).toEqual({ exitCode: 2, stdout: '', stderr });
+  expect([...region.calls(), ...region.messages()]).toEqual([]);
 });
 
 it("webhook secret refuses the environment's own probe", async () => {
