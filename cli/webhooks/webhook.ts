@@ -91,8 +91,8 @@ export function register(program: Command, terminal: Terminal): void {
 
   ofWebhook<Subscription & { readonly allKinds?: boolean }>('update', {
     summary: 'change the URL or the event kinds of a webhook',
-    help: `Pending retries use the new URL. The secret does not change: rotate it twice if the new receiver must not share it with
-the old one. A disabled webhook stays disabled.`,
+    help: `Deliveries that wait use the new URL, and a pause ends. The secret does not change: rotate it twice if the new receiver must
+not share it with the old one. A disabled webhook stays disabled.`,
     production: "the organization's events may go to another system",
     async run(target, { webhook: webhookId, url, kinds, allKinds }, print) {
       if (kinds ? allKinds : url === undefined && !allKinds)

@@ -174,7 +174,7 @@ export const webhooks = {
     return ok({ webhookId, secretVersion: webhook.secret_version, rotatedAt, previousSignsUntil });
   },
 
-  /** Enables a webhook again, for new events, and ends its pause. */
+  /** Enables a webhook again, for new events and for deliveries that come due from now on, and ends its pause. */
   async 'enable-webhook'({ webhookId }, ports) {
     const enabled = await executeWithinLimit(
       ports.database,
@@ -186,7 +186,10 @@ export const webhooks = {
     return enabled.ok ? describeWebhook({ webhookId }, ports) : enabled;
   },
 
-  /** If it is already disabled, its reason and time do not change. The caller sends the event `webhook.disabled`. */
+  /**
+   * Its deliveries are dropped when they come due. If it is already disabled, its reason and time do not change. The caller sends the
+   * event `webhook.disabled`.
+   */
   async 'disable-webhook'({ webhookId }, ports) {
     const disabled = await ports.database.execute(sql`
       update webhooks set enabled = false, disabled_reason = coalesce(disabled_reason, 'operator'),

@@ -41,7 +41,7 @@ export class WebhookQueue extends Construct {
 
 /**
  * SQS's maximum: receives count only our own faults, since the function itself moves unreadable messages, and a retry is a new message.
- * With a wait of up to 15 minutes each this bridges ten days; a message that kills its function is out after one to two.
+ * `backoffSeconds` makes them last for the 14 days. A message that kills its function is out after 1,000 visibility timeouts: 17 hours.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue.html
  */
 const maxReceiveCount = 1_000;

@@ -21,7 +21,7 @@ it.each([
   'Receive webhooks from Europe Production',
   '203.0.113.8/32203.0.113.9/32',
   '99.9% availability',
-  `${retrySchedule.length} attempts in 72 hours`,
+  `${retrySchedule.length} attempts, each`,
   '50:01:15',
   `${retrySchedule.length}71:22:35`,
   ...allowListFormatNames.map((format) => formatAllowList(format, [facts])),
