@@ -1,11 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
+/** @returns false if it set nothing off, so that nothing has to come to rest */
+type Run = () => unknown;
+
 /** A clock that jumps: it moves on only when nothing is left to do at its time. */
 export class Clock {
   /** Milliseconds since 1970. */
   now = Date.UTC(2026, 10, 20);
   /** Keyed by time; those of one time stay in order. */
-  private readonly timers = new Map<number, (() => void)[]>();
+  private readonly timers = new Map<number, Run[]>();
   /** The keys, latest first. */
   private readonly times: number[] = [];
   private activity = 0;
@@ -19,7 +22,7 @@ export class Clock {
     return new Promise((resolve) => this.after(milliseconds, resolve));
   }
 
-  after(milliseconds: number, run: () => void): void {
+  after(milliseconds: number, run: Run): void {
     const at = this.now + Math.max(0, Math.ceil(milliseconds));
     const others = this.timers.get(at);
     if (others) return void others.push(run);
@@ -35,8 +38,8 @@ export class Clock {
       if (next === undefined || next > end || isDone()) return;
       this.now = next;
       for (const run of this.timers.get(next) ?? []) {
+        if (run() === false) continue;
         this.touch();
-        run();
         await this.settle();
       }
       this.timers.delete(next);

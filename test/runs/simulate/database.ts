@@ -22,8 +22,8 @@ export interface SimulatedWebhook {
   disabledReason?: string;
   disabledAt?: number;
   health: Health;
-  /** The end of the last pause, with the time over which what waits is spread. */
-  waitsUntil?: number;
+  secretVersion?: number;
+  rotatedAt?: number;
 }
 
 /** What PostgreSQL does for the two functions: the cases of test/contract hold it to that. */
@@ -34,7 +34,10 @@ export class SimulatedDatabase {
   /** Keyed by series, then by number. */
   readonly attempts = new Map<string, Map<number, AttemptRow>>();
 
-  constructor(private readonly now: () => number) {}
+  /** Webhooks' rows that a statement has locked, with the statements that wait for them. */
+  private readonly locks = new Map<string, (() => void)[]>();
+
+  constructor(readonly now: () => number) {}
 
   of(organizationId: string): readonly SimulatedWebhook[] {
     return this.byOrganization.get(organizationId) ?? [];
@@ -45,11 +48,30 @@ export class SimulatedDatabase {
     this.byOrganization.set(webhook.organizationId, [...this.of(webhook.organizationId), webhook]);
   }
 
+  /** An organization that is removed takes its webhooks along. */
+  remove(organizationId: string): readonly SimulatedWebhook[] {
+    const removed = this.of(organizationId);
+    for (const { webhookId } of removed) this.webhooks.delete(webhookId);
+    this.byOrganization.delete(organizationId);
+    return removed;
+  }
+
+  /** Events are stored for 14 days, attempts for 31. */
+  purge(): void {
+    const day = 86_400_000;
+    for (const [id, { acceptedAt }] of this.events)
+      if (acceptedAt < this.now() - 14 * day) this.events.delete(id);
+    for (const rows of this.attempts.values())
+      for (const [number, { attemptedAt }] of rows)
+        if (attemptedAt < this.now() - 31 * day) rows.delete(number);
+  }
+
   find({ webhookId, deliveryId, series = '', mayTry = false }: Parameters<Webhooks['find']>[0]): Known {
     const webhook = this.webhooks.get(webhookId);
     const { pause } = webhook?.health ?? {};
     const until = this.now() + trialTime;
-    const isTrial = mayTry && pause !== undefined && pause.until <= this.now();
+    const isDue = pause !== undefined && pause.until <= this.now();
+    const isTrial = mayTry && isDue && !this.locks.has(webhookId);
     if (isTrial && webhook) webhook.health = { ...webhook.health, pause: { ...pause, until } };
     const rows = [...(this.attempts.get(`${deliveryId} ${series}`)?.values() ?? [])];
     const latest = rows.reduce<AttemptRow | undefined>(
@@ -88,14 +110,17 @@ export class SimulatedDatabase {
     );
   }
 
-  private stored({ webhookId, url, enabled, health: { unhealthyAt, pause } }: SimulatedWebhook) {
+  private stored(webhook: SimulatedWebhook) {
+    const { webhookId, url, enabled, secretVersion = 1, rotatedAt } = webhook;
+    const { unhealthyAt, pause } = webhook.health;
     const disabling = this.findDisabledWebhook(webhookId);
     const unhealthy = unhealthyAt !== undefined;
     return {
       url,
       enabled,
       unhealthy,
-      secretVersion: 1,
+      secretVersion,
+      ...(rotatedAt !== undefined && { rotatedAt }),
       ...(disabling && { disabling }),
       ...(pause && { pause }),
     };
@@ -133,6 +158,35 @@ export class SimulatedDatabase {
     });
   }
 
+  /**
+   * Locks rows as the statements do, until `run`: those of answers one after another, then the others unless one is locked.
+   * @param rest what the statement takes, with its locks
+   */
+  async locking<Value>(
+    rows: readonly { readonly webhookId: string; readonly waits: boolean }[],
+    rest: () => Promise<unknown>,
+    run: (isSkipped: (webhookId: string) => boolean) => Value,
+  ): Promise<Value> {
+    const waiting = new Set(rows.flatMap(({ webhookId, waits }) => (waits ? [webhookId] : [])));
+    for (const id of [...waiting].sort()) {
+      const others = this.locks.get(id);
+      if (others) await new Promise<void>((resolve) => others.push(resolve));
+      else this.locks.set(id, []);
+    }
+    const silent = new Set(rows.flatMap(({ webhookId }) => (waiting.has(webhookId) ? [] : [webhookId])));
+    const skipped = new Set([...silent].filter((id) => this.locks.has(id)));
+    const locked = [...waiting, ...[...silent].filter((id) => !skipped.has(id))];
+    for (const id of locked) if (!this.locks.has(id)) this.locks.set(id, []);
+    await rest();
+    const value = run((id) => skipped.has(id));
+    for (const id of locked) {
+      const next = this.locks.get(id)?.shift();
+      if (next) next();
+      else this.locks.delete(id);
+    }
+    return value;
+  }
+
   /** `AttemptStore.set`. */
   set(changes: readonly HealthChange[]): readonly string[] {
     return changes.flatMap(({ webhookId, url, from, to }) => {
@@ -147,7 +201,6 @@ export class SimulatedDatabase {
         ...(to.pause && { pause: to.pause }),
         ...(unhealthyAt !== undefined && { unhealthyAt }),
       };
-      if (to.pause) webhook.waitsUntil = to.pause.until + to.pause.length;
       return [webhookId];
     });
   }
@@ -164,8 +217,8 @@ export class SimulatedDatabase {
   findSubscribers(accepted: AcceptedEvent): FoundSubscribers {
     const { id, organizationId } = accepted.event;
     const webhooks = this.of(organizationId);
-    const { messageId } = this.events.get(id) ?? accepted;
     if (webhooks.length > 0 && !this.events.has(id)) this.events.set(id, accepted);
+    const { messageId } = this.events.get(id) ?? accepted;
     const subscribers = webhooks
       .filter(({ enabled }) => enabled)
       .map((webhook) => ({ webhookId: webhook.webhookId, unhealthy: isUnhealthy(webhook) }));

@@ -1,11 +1,11 @@
 import type { Metrics } from '@aws-lambda-powertools/metrics';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { parseDelivery, retrySchedule } from '../../../domain/delivery';
+import { type Delivery, parseDelivery, retrySchedule } from '../../../domain/delivery';
 import type { Redelivery } from '../../../domain/event';
 import { fail, ok, type Result } from '../../../domain/result';
 import type { DatabaseUnavailable } from '../../../lambda/database/database';
 import { createHandler as createDelivering } from '../../../lambda/deliver-webhook/handler';
-import type { AttemptRow, WebhookRequest, Webhooks } from '../../../lambda/deliver-webhook/ports';
+import type { WebhookRequest, Webhooks } from '../../../lambda/deliver-webhook/ports';
 import { createRecording } from '../../../lambda/deliver-webhook/record-attempts';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import type { AcceptedEvent } from '../../../lambda/fan-out-event/fan-out-event';
@@ -16,9 +16,10 @@ import { longestCall, timeouts } from '../../../lambda/shared/timeouts';
 import type { Clock } from './clock';
 import type { SimulatedDatabase } from './database';
 import type { Faults } from './faults';
-import { type Invariants, type Planned, planOf, type Request } from './invariants';
+import type { Invariants } from './invariants';
 import { type Answer, type ReceiverKind, receiverKinds } from './receivers';
 import { createClient, type SimulatedQueue } from './sqs';
+import { type Request, secretOf } from './webhook-book';
 
 /** What functions use of the world. */
 export interface Surroundings {
@@ -28,14 +29,14 @@ export interface Surroundings {
   readonly database: SimulatedDatabase;
   readonly invariants: Invariants;
   readonly queues: Readonly<Record<'events' | 'deliveries' | 'retries', SimulatedQueue>>;
-  kindOf(webhookId: string): ReceiverKind;
+  /** The receiver at a URL. */
+  kindOf(url: string): ReceiverKind;
   /** Whether an outage of ours is under way. */
-  isDown(service: 'database' | 'keys'): boolean;
+  isDown(service: 'database' | 'keys' | 'queues'): boolean;
   tell(subject: string, line: string): void;
 }
 
 const never = new Promise<never>(() => undefined);
-const secret = ok(new Uint8Array(32));
 
 /** An instance of a function: the real handler over ports of the world, until it is killed at one of their calls. */
 abstract class Instance {
@@ -51,22 +52,40 @@ abstract class Instance {
   batch: readonly string[] = [];
   abstract handle(event: SQSEvent): Promise<SQSBatchResponse>;
 
-  constructor(protected readonly world: Surroundings) {}
+  /** @param id of this instance: two of them draw different tokens */
+  constructor(
+    protected readonly world: Surroundings,
+    private readonly id: number,
+  ) {}
 
   /** Calls a port. */
   protected async call<T>(place: string, subjects: readonly string[], work: () => Promise<T>): Promise<T> {
     const { clock, faults, invariants } = this.world;
+    const others = this.batch.filter((subject) => !subjects.includes(subject));
     const dies = (when: string) => {
       clock.touch();
-      if (!this.isDead && faults.happen('killed', `${when} ${place}`, subjects)) {
+      const isPoisonous = when === 'before' && place === 'find' && faults.happen('poisonous', 'at', subjects);
+      if (!this.isDead && (isPoisonous || faults.happen('killed', `${when} ${place}`, subjects))) {
         this.die();
-        for (const subject of this.batch) if (!subjects.includes(subject)) invariants.fault(subject);
+        for (const subject of others) invariants.fault(subject);
+        if (isPoisonous) for (const subject of others) invariants.killedAlong(subject);
       }
       return this.isDead;
     };
     if (dies('before')) return never;
+    const before = faults.happened.length;
     const value = await work();
+    // What shares its instance may wait for it.
+    if (faults.happened.length > before) for (const subject of this.batch) invariants.excuse(subject);
     return dies('after') ? never : value;
+  }
+
+  /** A call that our own outage refuses. */
+  protected refused(place: string, subjects: readonly string[]): void {
+    const { invariants } = this.world;
+    // Without its row, an attempt may be made again.
+    for (const subject of subjects) if (place === 'record') invariants.fault(subject);
+    for (const subject of this.batch) invariants.excuse(subject);
   }
 
   /** Calls the database for several items at once. */
@@ -75,18 +94,19 @@ abstract class Instance {
     subjects: readonly string[],
     work: () => readonly T[],
   ): Promise<Result<T, DatabaseUnavailable>[]> {
-    const values = await this.queryAll(place, subjects, work);
+    const values = await this.execute(place, subjects, async () => work());
     return values.ok ? values.value.map(ok) : subjects.map(() => values);
   }
 
-  protected queryAll<T>(place: string, subjects: readonly string[], work: () => T) {
+  protected execute<T>(place: string, subjects: readonly string[], work: () => Promise<T>) {
     const { clock, faults, isDown } = this.world;
     const lost = fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
     return this.call<Result<T, DatabaseUnavailable>>(place, subjects, async () => {
       await clock.wait(faults.happen('slow', place, subjects) ? longestCall - 100 : 3);
+      if (isDown('database')) this.refused(place, subjects);
       if (isDown('database') || faults.happen('database refused', place, subjects)) return lost;
-      const values = ok(work());
-      if (!faults.happen('database answer lost', place, subjects)) return values;
+      const value = ok(await work());
+      if (!faults.happen('database answer lost', place, subjects)) return value;
       await clock.wait(7_000);
       return lost;
     });
@@ -100,7 +120,10 @@ abstract class Instance {
   /** What both functions depend on. */
   protected common() {
     const { clock, random, queues, tell } = this.world;
-    const client = createClient(Object.values(queues), this.call.bind(this) as typeof this.call);
+    const client = createClient(Object.values(queues), async (place, subjects, work) => {
+      if (this.world.isDown('queues')) this.refused(place, subjects);
+      return this.call(place, subjects, work);
+    });
     const timeout = (milliseconds: number) => {
       const over = clock.now + milliseconds;
       return {
@@ -111,7 +134,7 @@ abstract class Instance {
     };
     const queue = createQueues(() => client, timeout);
     let draws = 0;
-    const draw = () => random(`${this.constructor.name} ${clock.now} ${++draws}`);
+    const draw = () => random(`instance ${this.id} ${clock.now} ${++draws}`);
     const quiet = () => undefined;
     const error = (message: unknown, ...extra: unknown[]) =>
       tell('log', `${message} ${JSON.stringify(extra)}`);
@@ -148,13 +171,13 @@ export class FanOutEvent extends Instance {
 }
 
 export class DeliverWebhook extends Instance {
-  /** Messages of the batch that have made no request yet. */
-  private planned: Planned[] = [];
-  /** Requests of the batch to which the answer was 410. */
-  readonly gone: Request[] = [];
+  /** The deliveries of the batch's messages. */
+  private candidates: Pick<Required<Delivery>, 'deliveryId' | 'webhookId' | 'series'>[] = [];
   private readonly delivering = (() => {
     const { queues, deadLetters, ...common } = this.common();
-    const { clock, database, faults, invariants } = this.world;
+    const { clock, database, invariants } = this.world;
+    // Mostly a few milliseconds: batches that end together meet.
+    const hold = () => clock.wait(300 * common.random() ** 6);
     const metrics = { addMetric: () => undefined, hasStoredMetrics: () => false } as unknown as Metrics;
     const webhooks = {
       find: batchRequests((deliveries: readonly Parameters<Webhooks['find']>[0][]) => {
@@ -162,24 +185,32 @@ export class DeliverWebhook extends Instance {
         return this.query('find', ids, () => deliveries.map((delivery) => database.find(delivery)));
       }),
       record: createRecording({
-        write: (rows: readonly AttemptRow[]) => {
-          const ids = rows.map(({ deliveryId }) => deliveryId);
-          return this.queryAll('record', ids, () => {
-            for (const row of rows) if (row.reason === 'paused') invariants.gaveUp(row);
-            const isLocked = (id: string) => faults.happen('locked', 'record', [id]);
-            return database.write(rows, isLocked);
-          });
+        write: (attempts) => {
+          const ids = attempts.map(({ deliveryId }) => deliveryId);
+          const rows = attempts.flatMap(({ webhookId, health }) =>
+            health ? [{ webhookId, waits: health.answered || !health.silent }] : [],
+          );
+          return this.execute('record', ids, () =>
+            database.locking(rows, hold, (isSkipped) => database.write(attempts, isSkipped)),
+          );
         },
         set: (changes) => {
           const ids = changes.map(({ webhookId }) => webhookId);
-          return this.queryAll('set health', ids, () => database.set(changes));
+          const rows = ids.map((webhookId) => ({ webhookId, waits: true }));
+          return this.execute('set health', ids, () =>
+            database.locking(rows, hold, () => database.set(changes)),
+          );
         },
       }),
       disable: (id: string, url: string, reason: string) =>
-        this.queryOne('disable', id, () => database.disable(id, url, reason)),
+        this.queryOne('disable', id, () => {
+          const disabled = database.disable(id, url, reason);
+          if (disabled?.isNew) invariants.disabled(id, reason);
+          return disabled;
+        }),
     };
     const own = {
-      secrets: { secret: (id: string) => this.deriveSecret(id) },
+      secrets: { secret: (id: string, version: number) => this.deriveSecret(id, version) },
       receivers: { post: (request: WebhookRequest) => this.post(request) },
     };
     return createDelivering({
@@ -190,44 +221,43 @@ export class DeliverWebhook extends Instance {
   })();
 
   handle(event: SQSEvent): Promise<SQSBatchResponse> {
-    this.gone.length = 0;
-    this.planned = event.Records.flatMap(({ body }) => {
+    this.candidates = event.Records.flatMap(({ body }) => {
       const delivery = parseDelivery(body);
-      return delivery.ok ? [planOf(delivery.value)] : [];
+      return delivery.ok ? [{ series: '', ...delivery.value }] : [];
     });
     return this.delivering(event);
   }
 
-  private deriveSecret(webhookId: string) {
+  private deriveSecret(webhookId: string, version: number) {
     const { clock, faults, isDown } = this.world;
     const [place, subjects] = ['derive secret', [webhookId]] as const;
     return this.call(place, subjects, async () => {
       if (faults.happen('slow', place, subjects)) await clock.wait(timeouts.keys - 100);
+      if (isDown('keys')) this.refused(place, subjects);
       return isDown('keys') || faults.happen('key refused', place, subjects)
         ? fail({ kind: 'secret_unavailable', reason: 'timeout' } as const)
-        : secret;
+        : ok(secretOf(webhookId, version));
     });
   }
 
-  private async post({ webhookId, headers, limit }: WebhookRequest): Promise<AttemptResult> {
+  private async post({ webhookId, url, headers, body, limit }: WebhookRequest): Promise<AttemptResult> {
     const { clock, random, kindOf, invariants, tell } = this.world;
     const deliveryId = headers['webhook-id'] ?? '';
-    const planned = this.planned.find((each) => each.deliveryId === deliveryId);
-    if (!planned) throw new Error(`A request without a message: ${deliveryId}`);
-    this.planned.splice(this.planned.indexOf(planned), 1);
     return this.call('request', [deliveryId], async () => {
       const beganAt = clock.now;
-      const kind: (random: number, now: number) => Answer = receiverKinds[kindOf(webhookId)];
-      const answer = kind(random(`answer to ${deliveryId} at ${beganAt}`), beganAt);
+      const receiver: (random: number, now: number) => Answer = receiverKinds[kindOf(url)];
+      const answer = receiver(random(`answer to ${deliveryId} at ${beganAt}`), beganAt);
       const busyUntil = answer.after < timeouts.response ? beganAt + answer.after : beganAt;
-      const made = { deliveryId, webhookId, beganAt, busyUntil };
-      tell(deliveryId, `request, attempt ${planned.attempt}`);
-      invariants.request(planned, made);
+      const made: Request = { deliveryId, url, body, headers, beganAt, busyUntil };
+      tell(deliveryId, `request to ${webhookId} at ${url}`);
+      const chain = invariants.request(made, this.candidates);
       const result = await this.wait(answer, limit);
       if (this.isDead) return result;
-      tell(deliveryId, `answer ${result.answered ? result.status : result.reason}`);
-      invariants.answered(planned, made, result);
-      if (result.answered && result.status === 410) this.gone.push(made);
+      tell(
+        deliveryId,
+        `answer ${result.answered ? result.status : result.reason}${answer.retryAfter ? `, after ${answer.retryAfter}` : ''}`,
+      );
+      invariants.answered(chain, made, result);
       return result;
     });
   }

@@ -1,38 +1,24 @@
-import { type Delivery, retrySchedule } from '../../../domain/delivery';
+import { deliveryId as idOf, retrySchedule } from '../../../domain/delivery';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
+import { backoffSeconds } from '../../../lambda/shared/queue';
 import type { Clock } from './clock';
-import type { SimulatedDatabase } from './database';
+import { last, readAsked, type Window, windowAfter } from './promises';
+import { type Request, underWay, type WebhookBook } from './webhook-book';
 
-const hours = 3_600_000;
-
-/** One request at its receiver. */
-export interface Request {
-  readonly deliveryId: string;
-  readonly webhookId: string;
-  readonly beganAt: number;
-  /** When the receiver is done with it, if it answers within the promised time. */
-  readonly busyUntil: number;
-}
-
-/** A message of which a request is made. */
-export type Planned = Required<
-  Pick<Delivery, 'deliveryId' | 'eventId' | 'webhookId' | 'series' | 'number' | 'attempt' | 'paused'>
->;
-
-export const planOf = (delivery: Delivery): Planned => {
-  const { deliveryId, eventId, webhookId, series = '', attempt = 1, number = attempt, paused = 0 } = delivery;
-  return { deliveryId, eventId, webhookId, series, number, attempt, paused };
+/** Milliseconds by which our queues and functions may be late: without faults, after one, after a backlog, and for a successor that is sent again. */
+const lag = {
+  usual: 10_000,
+  fault: 1_000 * backoffSeconds(1_000, 1) + 420_000,
+  backlog: 120_000,
+  again: 135_000,
 };
-
-interface Previous {
-  readonly attempt: number;
-  readonly beganAt: number;
-  /** The earliest time of the next request. */
-  readonly next: number;
-  /** Milliseconds that the receiver asked for. */
-  readonly asked: number;
-  readonly slow: boolean;
-}
+/** Milliseconds by which the clocks of the database and the functions differ at most. */
+const mostSkew = 2_000;
+/** Milliseconds for which a repeat waits, so that the first attempt is over. */
+const repeatWait = 60_000;
+/** Times that a message may be killed along with one that kills its function. */
+const mostAlong = 6;
+const hours = 3_600_000;
 
 export interface Violation {
   /** Empty if it is about none. */
@@ -40,174 +26,460 @@ export interface Violation {
   readonly text: string;
 }
 
-/** What is known of one delivery. */
+/** One event for one webhook. */
 interface Story {
+  readonly deliveryId: string;
   readonly eventId: string;
-  readonly webhookId: string;
-  readonly acceptedAt: number;
+  readonly webhook: WebhookBook;
+  /** The event's text; undefined for an announcement, until its first request. */
+  text: string | undefined;
   requests: number;
   slow: number;
-  /** Highest number of a request at the last fault. */
-  numberAtFault: number;
-  highest: number;
+  early: number;
+  /** Repeats of its producer. */
+  repeats: number;
   busyUntil: number;
   firstAt: number;
-  readonly series: Map<string, { live: number; isOver: boolean; readonly numbers: Set<number> }>;
-  previous?: Previous;
+  deliveredAt: number;
+  readonly chains: Map<string, Chain>;
+}
+
+/** One series of attempts. */
+interface Chain {
+  readonly story: Story;
+  /** When it was caused; undefined if nothing is known that caused it. */
+  causedAt: number | undefined;
+  /** Its messages. */
+  live: number;
+  window: Window | undefined;
+  /** The last request. */
+  at: { readonly beganAt: number; readonly isAlone: boolean; readonly lo: number } | undefined;
+  firstAt: number;
+  /** Milliseconds for which our own queues kept it. */
+  kept: number;
+  /** Requests since a fault. */
+  clean: number;
+}
+
+interface Announcement {
+  readonly webhook: WebhookBook;
+  readonly to: WebhookBook;
+  readonly reason: string;
+  readonly at: number;
+  isMet: boolean;
 }
 
 /**
- * What docs/receivers.md promises, checked at each step. A delivery that met faults may have one request more after one, and
- * two for each of several; without any it has exactly what the guide says.
+ * What docs/receivers.md and docs/events.md promise, by books of its own: what producers and operators did, what receivers saw
+ * and answered, and which faults happened. It reads no number from a message. Each request is due between two times; what faults
+ * cause is counted: one request more after one, two for each of several.
  */
 export class Invariants {
   readonly violations: Violation[] = [];
+  readonly webhooks = new Map<string, WebhookBook>();
   private readonly stories = new Map<string, Story>();
-  private readonly faults = new Map<string, number>();
+  private readonly faults = new Map<string, { count: number; at: number }>();
+  private readonly along = new Map<string, number>();
+  private readonly announcements: Announcement[] = [];
+  private faultAt = 0;
+  private backlogAt = 0;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly database: SimulatedDatabase,
-    /** Whether our own services were down at some time. */
-    private readonly hasOutages: boolean,
-  ) {}
+  constructor(private readonly clock: Clock) {}
 
   counts(): { readonly deliveries: number; readonly requests: number } {
     const stories = [...this.stories.values()];
     return { deliveries: stories.length, requests: stories.reduce((sum, { requests }) => sum + requests, 0) };
   }
 
-  private story({ deliveryId, eventId, webhookId }: Planned): Story {
+  /** Milliseconds from an event to its first request, in order. */
+  firstAttempts(isWanted: (url: string) => boolean): readonly number[] {
+    return [...this.stories.values()]
+      .filter(({ webhook, requests }) => requests > 0 && isWanted(webhook.url))
+      .map(({ firstAt, chains }) => firstAt - (chains.get('')?.causedAt ?? 0))
+      .sort((one, other) => one - other);
+  }
+
+  violated(subject: string, promise: string): void {
+    const time = new Date(this.clock.now).toISOString();
+    const eventId = this.stories.get(subject)?.eventId ?? '';
+    this.violations.push({ eventId, text: `${time} ${subject} ${promise}` });
+  }
+
+  // What happened.
+
+  /** "An id that is sent again reaches only webhooks that had no attempt of it in the last 31 days." */
+  sent(eventId: string, organizationId: string, text: string): void {
+    for (const webhook of this.webhooks.values()) {
+      if (webhook.organizationId !== organizationId) continue;
+      const story = this.story({ deliveryId: idOf(eventId, webhook.webhookId), eventId }, webhook, text);
+      const { causedAt, window } = this.chain(story, '');
+      const isRepeat = causedAt !== undefined;
+      if (isRepeat) story.repeats++;
+      if (story.requests === 0 && (!window || this.isOff(webhook, window.early)))
+        this.expect(story, '', { at: 0, wait: isRepeat ? repeatWait : 0 });
+    }
+  }
+
+  /** A delivery that something else than an event causes. @param attempt its number in the schedule */
+  caused(
+    ids: Pick<Story, 'deliveryId' | 'eventId'>,
+    webhookId: string,
+    text: string,
+    series = '',
+    attempt = 1,
+  ): void {
+    const webhook = this.webhooks.get(webhookId);
+    if (webhook)
+      this.expect(this.story(ids, webhook, text), series, { at: retrySchedule[attempt - 1] ?? 0, wait: 0 });
+  }
+
+  /** After 31 days without an attempt, nothing is known of an event's deliveries. */
+  forget(eventId: string): void {
+    const { now } = this.clock;
+    for (const [id, { eventId: of, chains }] of this.stories)
+      if (
+        of === eventId &&
+        [...chains.values()].every(({ at }) => (at?.beganAt ?? 0) < now - 31 * 24 * hours)
+      )
+        this.stories.delete(id);
+  }
+
+  private expect(
+    story: Story,
+    series: string,
+    { at, wait }: { readonly at: number; readonly wait: number },
+  ): void {
+    const { now } = this.clock;
+    const chain = this.chain(story, series);
+    chain.causedAt ??= now;
+    // One that is enabled meanwhile may get it.
+    const latest = story.webhook.enabled ? now + wait : Number.POSITIVE_INFINITY;
+    this.await(chain, { early: now, latest, lo: at, hi: at });
+  }
+
+  /** "Your organization's other webhooks then receive an event of that kind, with data {webhookId, reason}." */
+  disabled(webhookId: string, reason: string): void {
+    const webhook = this.webhooks.get(webhookId);
+    if (!webhook) return;
+    const at = this.clock.now;
+    const isNew = webhook.enabled;
+    if (isNew) Object.assign(webhook, { enabled: false, disabledAt: at, reason });
+    for (const to of this.webhooks.values()) {
+      if (to.organizationId !== webhook.organizationId) continue;
+      const announcement = { webhook, to, reason: webhook.reason, at: webhook.disabledAt, isMet: false };
+      this.announcements.push(announcement);
+      // Disabled again, it repeats the first one; one that is enabled meanwhile may get it.
+      if (!isNew || !to.enabled || to === webhook) continue;
+      this.check(
+        at + lag.usual,
+        () => {
+          if (announcement.isMet || this.isOff(to, at) || webhook.enabledAt >= at) return 0;
+          return Math.max(
+            this.faultAt + lag.fault,
+            to.pausedUntil(at, at + lag.usual) + lag.usual,
+            this.backlogAt + lag.backlog,
+          );
+        },
+        () => this.violated(webhookId, `webhook.disabled, reason ${reason}, did not reach ${to.webhookId}`),
+      );
+    }
+  }
+
+  enabled(webhookId: string): void {
+    const webhook = this.webhooks.get(webhookId);
+    webhook?.reset();
+    if (webhook) Object.assign(webhook, { enabled: true, enabledAt: this.clock.now });
+  }
+
+  moved(webhookId: string, url: string): void {
+    const webhook = this.webhooks.get(webhookId);
+    webhook?.reset();
+    if (webhook) Object.assign(webhook, { url, movedAt: this.clock.now });
+  }
+
+  removed(webhookId: string): void {
+    const webhook = this.webhooks.get(webhookId);
+    if (webhook?.enabled) Object.assign(webhook, { enabled: false, disabledAt: this.clock.now });
+  }
+
+  rotated(webhookId: string): void {
+    this.webhooks.get(webhookId)?.rotations.push(this.clock.now);
+  }
+
+  /** A fault met a delivery, an event, or a webhook. */
+  fault(subject: string): void {
+    const { count, at } = this.faults.get(subject) ?? { count: 0, at: 0 };
+    this.faults.set(subject, { count: count + 1, at });
+    this.excuse(subject);
+  }
+
+  /** It may be late, for a fault that another one met. */
+  excuse(subject: string): void {
+    const { now } = this.clock;
+    this.faultAt = now;
+    this.faults.set(subject, { count: this.faults.get(subject)?.count ?? 0, at: now });
+    (this.stories.get(subject)?.webhook ?? this.webhooks.get(subject))?.fault(now);
+  }
+
+  /** Its function was killed by another message of its batch, which does so each time. */
+  killedAlong(subject: string): void {
+    const times = (this.along.get(subject) ?? 0) + 1;
+    this.along.set(subject, times);
+    if (times > mostAlong)
+      this.violated(subject, 'is killed along with a message that kills its function, each time');
+  }
+
+  /** All functions are busy. */
+  backlog(): void {
+    this.backlogAt = this.clock.now;
+  }
+
+  /** A message was added, or has gone for good. */
+  count(body: string, change: 1 | -1): void {
+    const { deliveryId, eventId, webhookId, series = '' } = JSON.parse(body);
+    const webhook = this.webhooks.get(webhookId);
+    if (!webhook) return;
+    const chain = this.chain(this.story({ deliveryId, eventId }, webhook), series);
+    chain.live += change;
+    this.along.delete(deliveryId);
+    // A batch ends with its slowest receiver; meanwhile the first attempts follow one another.
+    const most = 4 * (1 + this.faultsOf(chain.story) + chain.story.repeats);
+    if (chain.live > most) this.violated(deliveryId, `${chain.live} messages of at most ${most}`);
+  }
+
+  // What receivers saw.
+
+  /** @param candidates the deliveries of the function's messages: the request is that of the one that is due first */
+  request(request: Request, candidates: readonly { readonly deliveryId: string; readonly series: string }[]) {
+    const { deliveryId, beganAt: now, busyUntil, body } = request;
+    const story = this.stories.get(deliveryId);
+    const due = ({ window }: Chain) => window?.early ?? Number.POSITIVE_INFINITY;
+    const [chain] = candidates
+      .flatMap((each) => (each.deliveryId === deliveryId ? (story?.chains.get(each.series) ?? []) : []))
+      .sort((one, other) => due(one) - due(other));
+    if (!story || !chain) throw new Error(`A request without a message: ${deliveryId}`);
+    const { webhook } = story;
+    const broken = (promise: string) => this.violated(deliveryId, promise);
+    if (chain.causedAt === undefined && !this.announced(chain, body)) broken('nothing caused it');
+    story.text ??= body;
+    if (body !== story.text) broken('receivers get exactly these bytes');
+    if (!webhook.isSigned(request)) broken('its signatures are not those of the current secrets');
+    if (request.url !== webhook.url && now > webhook.movedAt + underWay)
+      broken('pending retries use the new URL');
+    if (!webhook.enabled && now > webhook.disabledAt + underWay)
+      broken('a disabled webhook receives nothing');
+    const promise = webhook.request(request);
+    if (promise) broken(promise);
+    this.place(chain, request);
+    if (story.requests++ === 0) story.firstAt = now;
+    story.busyUntil = Math.max(story.busyUntil, busyUntil);
+    const faults = this.faultsOf(story);
+    const extra = faults < 2 ? faults : 2 * faults;
+    const most = retrySchedule.length * story.chains.size + story.slow + extra;
+    if (story.requests > most) broken(`request ${story.requests} of at most ${most}`);
+    return chain;
+  }
+
+  /** Compares a request with the time when it was due. */
+  private place(chain: Chain, { beganAt: now, deliveryId }: Request): void {
+    const { story, window, at } = chain;
+    const broken = (promise: string) => this.violated(deliveryId, promise);
+    const faultAt = this.faultAtOf(story);
+    const isFaultless = this.faultsOf(story) === 0 && faultAt === 0;
+    const isAlone = chain.live <= 1 && faultAt < (at?.beganAt ?? chain.causedAt ?? 0);
+    const isStrict = isFaultless || (isAlone && at?.isAlone === true);
+    const isPaused = window !== undefined && story.webhook.pausedUntil(window.early, now) > window.early;
+    const hasOthers = story.chains.size > 1 || (story.repeats > 0 && isPaused);
+    if (this.faultsOf(story) === 0 && !hasOthers && now < story.busyUntil)
+      broken('twice at once at its receiver');
+    if (!window && isStrict && !hasOthers) broken('a request after the last one');
+    if (window && now < window.early) {
+      if (isStrict && !hasOthers) broken('earlier than the schedule or Retry-After');
+      const most = 2 * this.faultsOf(story) + story.repeats;
+      if (++story.early > most && !hasOthers) broken(`${story.early} requests of at most ${most} are early`);
+    }
+    const { deliveredAt } = story;
+    if (isFaultless && deliveredAt > 0 && now > deliveredAt + underWay && (chain.causedAt ?? 0) < deliveredAt)
+      broken('a request after it was delivered');
+    if (isFaultless && this.isReplaced(chain, now - underWay))
+      broken('a request after a redelivery replaced it');
+    // Copies of one number make their requests together.
+    if (faultAt >= (at?.beganAt ?? 0)) chain.clean = 0;
+    else if (at && now > at.beganAt + hours / 6) chain.clean++;
+    if (
+      chain.live > 1 &&
+      chain.clean > 3 &&
+      at &&
+      now > at.beganAt + hours &&
+      !isPaused &&
+      story.repeats === 0
+    )
+      broken('two chains, long after the last fault');
+    if (chain.firstAt === 0) chain.firstAt = now;
+    if (window && now > window.latest) chain.kept += now - window.latest;
+    if (isFaultless && now > chain.firstAt + 72 * hours + chain.kept)
+      broken('later than 72 h and the time for which our queues kept it');
+    const lo = Math.min(window?.lo ?? last, isStrict ? last : (at?.lo ?? last));
+    const hi = Math.min(last, (window?.hi ?? last) + (window && isPaused ? now - window.early : 0));
+    chain.at = { beganAt: now, isAlone: chain.live <= 1, lo };
+    // Unless it is answered in time, it is made again.
+    if (window) this.await(chain, { early: Math.min(now, window.early), latest: now + 15_000, lo, hi });
+  }
+
+  /** The receiver's answer reached the function. */
+  answered(chain: Chain, request: Request, result: AttemptResult): void {
+    const { story, at } = chain;
+    const { webhook } = story;
+    const { now } = this.clock;
+    const slow = !result.answered && result.reason === 'slow';
+    const status = result.answered ? result.status : 0;
+    webhook.answered(request, result, now);
+    const { lo, hi } = { lo: at?.lo ?? 0, hi: chain.window?.hi ?? last };
+    if (slow) {
+      story.slow++;
+      const next = request.beganAt + 15_000;
+      this.await(chain, { early: next, latest: next, lo, hi });
+    } else if (status === 410 && request.url !== webhook.url) {
+      // It says nothing about the new URL.
+      this.await(chain, { early: now, latest: now + 120_000, lo, hi });
+    } else if (status === 410) {
+      chain.window = undefined;
+      this.gone(webhook, story);
+    } else if (status >= 200 && status < 300) {
+      chain.window = undefined;
+      story.deliveredAt = now;
+    } else
+      this.await(
+        chain,
+        windowAfter({ lo, hi }, result.answered ? readAsked(result.retryAfter, now) : 0, now),
+      );
+  }
+
+  /** "A 410 disables the webhook." */
+  private gone(webhook: WebhookBook, story: Story): void {
+    const { now: at } = this.clock;
+    this.check(
+      at + lag.usual,
+      () => {
+        if (!webhook.enabled || this.isOff(webhook, at) || webhook.movedAt > at - underWay) return 0;
+        return this.faultAtOf(story) + lag.fault;
+      },
+      () => this.violated(story.deliveryId, 'a 410 did not disable its webhook'),
+    );
+  }
+
+  // What is due.
+
+  private await(chain: Chain, window: Window | undefined): void {
+    chain.window = window;
+    if (!window || window.latest === Number.POSITIVE_INFINITY) return;
+    const { story } = chain;
+    const { webhook } = story;
+    const until = (): number => {
+      if (
+        chain.window !== window ||
+        this.isReplaced(chain) ||
+        this.isOff(webhook, window.early) ||
+        story.deliveredAt >= (chain.causedAt ?? 0)
+      )
+        return 0;
+      const paused = webhook.pausedUntil(window.early, window.latest + lag.usual);
+      const isPaused = paused > window.early;
+      // A pause may have used up the rest of its schedule.
+      if (isPaused && window.hi + paused - window.early > last) return 0;
+      const faultAt = this.faultAtOf(story);
+      // A message that comes back sends its successor again, for a later time.
+      const again = faultAt > (chain.at?.beganAt ?? 0) ? window.latest + lag.again : 0;
+      const others = Math.max(faultAt + lag.fault, again, this.backlogAt + lag.backlog);
+      // What looks late looks at the pauses then.
+      const until = webhook.pausedUntil(window.early, Math.max(window.latest + lag.usual, others));
+      return Math.max(window.latest, others, until + (isPaused ? lag.usual : 0));
+    };
+    this.check(window.latest + lag.usual, until, () => {
+      const since = new Date(window.latest).toISOString();
+      this.violated(story.deliveryId, `lost or late: a request was due at ${since}`);
+    });
+  }
+
+  /** @param until how long to wait before it is `broken`: 0 if it holds */
+  private check(at: number, until: () => number, broken: () => void): void {
+    this.clock.after(at - this.clock.now, () => {
+      const end = until();
+      if (end > this.clock.now) this.check(end, until, broken);
+      else if (end > 0) broken();
+      return false;
+    });
+  }
+
+  /** Whether a webhook was disabled or removed at some time since then. */
+  private isOff = (webhook: WebhookBook, since: number): boolean =>
+    !webhook.enabled || webhook.enabledAt >= since;
+
+  /** Whether a request is the first one of an announcement, which then is met. */
+  private announced(chain: Chain, body: string): boolean {
+    const { kind, date, data } = JSON.parse(body);
+    const ofThis = this.announcements.filter(
+      ({ webhook, to, reason, at }) =>
+        to === chain.story.webhook &&
+        webhook.webhookId === data.webhookId &&
+        reason === data.reason &&
+        Math.abs(Date.parse(date) - at) < mostSkew,
+    );
+    const [met] = ofThis;
+    if (kind !== 'webhook.disabled' || !met) return false;
+    for (const each of ofThis) each.isMet = true;
+    chain.causedAt = met.at;
+    chain.window = { early: met.at, latest: this.clock.now, lo: 0, hi: 0 };
+    return true;
+  }
+
+  /** Whether a redelivery whose first attempt was later continues instead. */
+  private isReplaced = ({ story, firstAt }: Chain, before = Number.POSITIVE_INFINITY): boolean =>
+    firstAt > 0 &&
+    [...story.chains.values()].some((other) => other.firstAt > firstAt && other.firstAt < before);
+
+  private faultsOf({ deliveryId, eventId }: Story): number {
+    return (this.faults.get(deliveryId)?.count ?? 0) + (this.faults.get(eventId)?.count ?? 0);
+  }
+
+  private faultAtOf({ deliveryId, eventId, webhook }: Story): number {
+    const times = [deliveryId, eventId, webhook.webhookId].map((id) => this.faults.get(id)?.at ?? 0);
+    return Math.max(...times);
+  }
+
+  private story(
+    { deliveryId, eventId }: Pick<Story, 'deliveryId' | 'eventId'>,
+    webhook: WebhookBook,
+    text?: string,
+  ): Story {
     const known = this.stories.get(deliveryId);
     if (known) return known;
     const story: Story = {
-      ...{ eventId, webhookId, acceptedAt: this.clock.now },
-      ...{ requests: 0, slow: 0, numberAtFault: 0, highest: 0, busyUntil: 0, firstAt: 0 },
-      series: new Map(),
+      ...{ deliveryId, eventId, webhook, text, requests: 0, slow: 0, early: 0, repeats: 0 },
+      ...{ busyUntil: 0, firstAt: 0, deliveredAt: 0, chains: new Map() },
     };
     this.stories.set(deliveryId, story);
     return story;
   }
 
-  private chain(story: Story, { series }: Planned) {
-    const known = story.series.get(series) ?? { live: 0, isOver: false, numbers: new Set<number>() };
-    story.series.set(series, known);
-    return known;
-  }
-
-  /** Milliseconds from the first message of a delivery to its first request, in order. */
-  firstAttempts(isWanted: (webhookId: string) => boolean): readonly number[] {
-    return [...this.stories.values()]
-      .filter(({ webhookId, requests }) => requests > 0 && isWanted(webhookId))
-      .map(({ firstAt, acceptedAt }) => firstAt - acceptedAt)
-      .sort((one, other) => one - other);
-  }
-
-  violated(deliveryId: string, promise: string): void {
-    const time = new Date(this.clock.now).toISOString();
-    const eventId = this.stories.get(deliveryId)?.eventId ?? '';
-    this.violations.push({ eventId, text: `${time} ${deliveryId} ${promise}` });
-  }
-
-  /** A fault met a delivery or its event. */
-  fault(subject: string): void {
-    this.faults.set(subject, (this.faults.get(subject) ?? 0) + 1);
-    const story = this.stories.get(subject);
-    if (story) story.numberAtFault = story.highest;
-  }
-
-  private faultsOf({ deliveryId, eventId }: Planned): number {
-    return (this.faults.get(deliveryId) ?? 0) + (this.faults.get(eventId) ?? 0);
-  }
-
-  /** A message of a delivery queue was added, or has gone for good. */
-  count(body: string, change: 1 | -1): void {
-    const planned = planOf(JSON.parse(body));
-    const { deliveryId, webhookId } = planned;
-    const story = this.story(planned);
-    const chain = this.chain(story, planned);
-    chain.live += change;
-    const webhook = this.database.webhooks.get(webhookId);
-    if (chain.live > 0 || chain.isOver || !webhook?.enabled) return;
-    // Another series of the delivery replaces it.
-    if ([...story.series.values()].some((other) => other !== chain && other.numbers.size > 0)) return;
-    this.violated(deliveryId, 'lost: not delivered, given up, stopped or waiting');
-  }
-
-  request(planned: Planned, request: Request): void {
-    const { deliveryId, beganAt, busyUntil } = request;
-    const story = this.story(planned);
-    const { number, attempt } = planned;
-    const chain = this.chain(story, planned);
-    if (story.requests++ === 0) story.firstAt = beganAt;
-    const faults = this.faultsOf(planned);
-    const isFaultless = faults === 0 && story.series.size === 1;
-    const { previous } = story;
-
-    if (isFaultless && beganAt < story.busyUntil) this.violated(deliveryId, 'twice at once at its receiver');
-    if (isFaultless && previous) {
-      if (beganAt < previous.next) this.violated(deliveryId, 'earlier than the schedule or Retry-After');
-      const since = retrySchedule[previous.attempt - 1] ?? 0;
-      const waits = this.database.webhooks.get(planned.webhookId)?.waitsUntil ?? 0;
-      const isNext = waits > previous.beganAt || attempt === previous.attempt + (previous.slow ? 0 : 1);
-      if (!isNext && (retrySchedule[attempt - 2] ?? 0) - since >= previous.asked)
-        this.violated(
-          deliveryId,
-          `attempt ${attempt} after ${previous.attempt}: one was used up without a request`,
-        );
-    }
-    if (isFaultless && !this.hasOutages && beganAt > story.firstAt + 72 * hours)
-      this.violated(deliveryId, 'later than 72 h');
-    const extra = faults < 2 ? faults : 2 * faults;
-    const most = retrySchedule.length * story.series.size + story.slow + extra;
-    if (story.requests > most) this.violated(deliveryId, `request ${story.requests} of at most ${most}`);
-    if (chain.numbers.has(number) && number > story.numberAtFault + 2)
-      this.violated(deliveryId, `number ${number} twice: two chains, two attempts after the last fault`);
-    chain.numbers.add(number);
-    story.highest = Math.max(story.highest, number);
-    story.busyUntil = Math.max(story.busyUntil, busyUntil);
-  }
-
-  /** The receiver's answer reached the function. */
-  answered(planned: Planned, { beganAt }: Request, result: AttemptResult): void {
-    const story = this.story(planned);
-    const slow = !result.answered && result.reason === 'slow';
-    const status = result.answered ? result.status : 0;
-    const { attempt } = planned;
-    if (slow) story.slow++;
-    else if (attempt >= retrySchedule.length || (status >= 200 && status < 300) || status === 410)
-      this.chain(story, planned).isOver = true;
-    const { now } = this.clock;
-    const at = (retrySchedule[attempt - 1] ?? 0) + planned.paused;
-    const after = retrySchedule[attempt] ?? at;
-    const last = retrySchedule.at(-1) ?? 0;
-    const asked = result.answered ? Math.min(readAsked(result.retryAfter, now), last - at) : 0;
-    const next = slow ? beganAt + 15_000 : now + Math.max(0.8 * (after - at), asked);
-    story.previous = { attempt, beganAt, asked, slow, next: Math.floor(next) };
-  }
-
-  /** A delivery was given up without a request, for the pause of its webhook. */
-  gaveUp({ deliveryId, series }: Pick<Planned, 'deliveryId' | 'series'>): void {
-    const chain = this.stories.get(deliveryId)?.series.get(series);
-    if (chain) chain.isOver = true;
-  }
-
-  /** A batch was handled in which a receiver answered 410. */
-  afterGone({ deliveryId, webhookId }: Request): void {
-    if (this.database.webhooks.get(webhookId)?.enabled)
-      this.violated(deliveryId, 'a 410 did not disable its webhook');
-  }
-
-  /** The fan-out is done with an event. */
-  fannedOut(deliveryIds: readonly string[]): void {
-    for (const deliveryId of deliveryIds)
-      if (!this.stories.has(deliveryId))
-        this.violated(deliveryId, 'lost: its event is done, without a delivery');
+  private chain(story: Story, series: string): Chain {
+    const known = story.chains.get(series);
+    if (known) return known;
+    const chain: Chain = {
+      ...{
+        story,
+        causedAt: undefined,
+        live: 0,
+        window: undefined,
+        at: undefined,
+        firstAt: 0,
+        kept: 0,
+        clean: 0,
+      },
+    };
+    story.chains.set(series, chain);
+    return chain;
   }
 }
 
-const readAsked = (text: string | undefined, now: number) =>
-  Math.min(
-    6 * hours,
-    text === undefined ? 0 : /^\d+$/.test(text) ? Number(text) * 1_000 : Math.max(0, Date.parse(text) - now),
-  );
+export type { Chain };

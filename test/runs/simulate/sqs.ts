@@ -39,6 +39,8 @@ export interface QueueSettings {
   readonly wake: () => void;
   /** A message was added, or has gone for good. */
   readonly count: (body: string, change: 1 | -1) => void;
+  /** A message in flight is received again. */
+  readonly duplicated: (subject: string) => void;
 }
 
 const maxReceives = 1_000;
@@ -62,23 +64,29 @@ export class SimulatedQueue {
 
   add(body: string, delaySeconds = 0): void {
     const id = `${this.settings.name}-${++this.sent}`;
-    this.put({ id, body, sentAt: this.clock.now, receives: 0 }, delaySeconds * 1_000);
-  }
-
-  private put(message: Pick<Message, 'id' | 'body' | 'sentAt' | 'receives'>, delay: number): void {
+    const message = { id, body, sentAt: this.clock.now, receives: 0, receipt: '', visibleAt: 0, gone: false };
     this.size++;
-    this.settings.count(message.body, 1);
-    this.show({ ...message, receipt: '', visibleAt: 0, gone: false }, delay);
+    this.settings.count(body, 1);
+    this.show(message, delaySeconds * 1_000);
   }
 
   private show(message: Message, delay: number): void {
     const visibleAt = this.clock.now + Math.ceil(delay);
     message.visibleAt = visibleAt;
     this.clock.after(delay, () => {
-      if (message.gone || message.visibleAt !== visibleAt) return;
+      if (message.gone || message.visibleAt !== visibleAt) return false;
       message.visibleAt = 0;
       this.visible.push(message);
-      this.settings.wake();
+      return this.settings.wake();
+    });
+  }
+
+  /** The same message, with another receipt, while it is in flight. */
+  private duplicate(message: Message, delay: number): void {
+    this.clock.after(delay, () => {
+      if (message.gone || message.visibleAt === 0) return false;
+      this.visible.push(message);
+      return this.settings.wake();
     });
   }
 
@@ -86,6 +94,8 @@ export class SimulatedQueue {
   receive(max: number): SQSRecord[] {
     const { name, visibilityTimeout, deadLetter } = this.settings;
     return this.visible.splice(0, max).flatMap((message) => {
+      if (message.gone) return [];
+      if (message.visibleAt > 0) this.settings.duplicated(subjectOf(message.body));
       if (++message.receives > maxReceives) {
         this.remove(message);
         deadLetter(message.body);
@@ -95,7 +105,7 @@ export class SimulatedQueue {
       this.inFlight.set(message.receipt, message);
       this.show(message, visibilityTimeout);
       if (this.faults.happen('received twice', name, [subjectOf(message.body)]))
-        this.put(message, visibilityTimeout * ((message.receives * 0.37) % 1));
+        this.duplicate(message, visibilityTimeout * ((message.sentAt * 0.37) % 1) ** 4);
       const { id, body, receipt, receives, sentAt } = message;
       const attributes = { ApproximateReceiveCount: String(receives), SentTimestamp: String(sentAt) };
       const eventSourceARN = `arn:aws:sqs:eu-central-1:000000000000:${name}`;
@@ -112,8 +122,13 @@ export class SimulatedQueue {
       this.remove(message);
   }
 
-  hide(receipt: string, seconds: number): void {
+  /** The delivery or event of a message that is in flight. */
+  subjectOf = (receipt: string): string => subjectOf(this.inFlight.get(receipt)?.body ?? '');
+
+  async hide(receipt: string, seconds: number): Promise<void> {
     const message = this.inFlight.get(receipt);
+    if (this.faults.happen('hide refused', this.settings.name, [this.subjectOf(receipt)]))
+      throw unavailable();
     if (message && message.receipt === receipt && message.visibleAt > 0) this.show(message, seconds * 1_000);
   }
 
@@ -129,14 +144,18 @@ export class SimulatedQueue {
     const place = `to ${this.settings.name}`;
     await this.clock.wait(this.faults.happen('slow', place, subjects) ? timeouts.queue - 100 : 5);
     if (this.settings.isDown() || this.faults.happen('send refused', place, subjects)) throw unavailable();
-    const times = this.faults.happen('sent twice', place, subjects) ? 2 : 1;
+    const isRefused = ({ MessageBody = '' }: SendMessageBatchRequestEntry) =>
+      this.faults.happen('entry refused', place, [subjectOf(MessageBody)]);
+    const refused = new Set(entries.filter(isRefused));
+    const accepted = entries.filter((entry) => !refused.has(entry));
+    const times = this.faults.happen('sent twice', place, subjectsOf(accepted)) ? 2 : 1;
     for (let time = 0; time < times; time++)
-      for (const { MessageBody = '', DelaySeconds } of entries) this.add(MessageBody, DelaySeconds);
+      for (const { MessageBody = '', DelaySeconds } of accepted) this.add(MessageBody, DelaySeconds);
     if (this.faults.happen('response lost', place, subjects)) {
       await this.clock.wait(5_000);
       throw unavailable();
     }
-    return {};
+    return { Failed: [...refused].map(({ Id }) => ({ Id, Code: 'InternalError', SenderFault: false })) };
   }
 }
 
@@ -154,7 +173,7 @@ export function createClient(
       return call(`send to ${queue.settings.name}`, subjectsOf(Entries), () => queue.send(Entries));
     }
     const { ReceiptHandle = '', VisibilityTimeout = 0 } = input as ChangeMessageVisibilityCommand['input'];
-    return call('hide', [], async () => queue.hide(ReceiptHandle, VisibilityTimeout));
+    return call('hide', [queue.subjectOf(ReceiptHandle)], () => queue.hide(ReceiptHandle, VisibilityTimeout));
   };
   return { send } as unknown as SQSClient;
 }

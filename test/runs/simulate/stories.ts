@@ -7,18 +7,24 @@ export function drawWorld(seed: number, change: Partial<WorldOptions> = {}): Wor
   const random = createRandom(seed);
   const draw = (what: string, most: number) => Math.floor(most * random(what));
   const kinds = Object.keys(faultKinds) as FaultKind[];
-  const probability = (kind: FaultKind) => (random(`with ${kind}`) < 0.5 ? 0 : 10 ** -(2 + 2 * random(kind)));
+  const probability = (kind: FaultKind) =>
+    random(`with ${kind}`) < 0.5 ? 0 : 10 ** -(1.3 + 2.7 * random(kind));
   const others = Object.keys(receiverKinds) as ReceiverKind[];
   const good: ReceiverKind[] = Array(draw('good receivers', 12)).fill('fast');
   return {
     seed,
     days: 1,
     organizations: 1 + draw('organizations', 8),
-    webhooks: 1 + draw('webhooks', 2),
+    webhooks: 1 + draw('webhooks', 3),
     eventsPerDay: 1 + draw('events', 12),
     receivers: [...good, ...others.filter((kind) => random(`receiver ${kind}`) < 0.5), 'fast'],
     probabilities: Object.fromEntries(kinds.map((kind) => [kind, probability(kind)])),
-    repeats: random('with repeats') < 0.5 ? 0 : 0.05,
+    repeats: random('with repeats') < 0.5 ? 0 : 0.1,
+    acts: random('with acts') < 0.4 ? 0 : 1 + draw('acts', 5),
+    bursts: 0.9 * random('bursts'),
+    healthy: random('healthy'),
+    skew: Math.round(2_000 * random('skew') - 1_000),
+    purges: random('purges') < 0.3,
     outages: ['database', 'keys', 'queues']
       .filter((service) => random(`outage of ${service}`) < 0.3)
       .map((service) => {

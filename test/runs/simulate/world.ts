@@ -1,5 +1,5 @@
 import { deliveryId, writeDelivery } from '../../../domain/delivery';
-import { parseEvent, writeEvent, writeRedelivery } from '../../../domain/event';
+import { writeEvent } from '../../../domain/event';
 import * as deliverWebhook from '../../../lambda/deliver-webhook/variables';
 import * as fanOutEvent from '../../../lambda/fan-out-event/variables';
 import { Clock } from './clock';
@@ -7,8 +7,10 @@ import { SimulatedDatabase } from './database';
 import { createRandom, type FaultKind, Faults } from './faults';
 import { DeliverWebhook, FanOutEvent, type Surroundings } from './functions';
 import { Invariants, type Violation } from './invariants';
+import { createOperators } from './operators';
 import type { ReceiverKind } from './receivers';
 import { SimulatedQueue, subjectOf } from './sqs';
+import { WebhookBook } from './webhook-book';
 
 /** A world, as its seed draws it or a story tells it. */
 export interface WorldOptions {
@@ -21,8 +23,18 @@ export interface WorldOptions {
   /** Those of the webhooks, one organization after another. */
   readonly receivers: readonly ReceiverKind[];
   readonly probabilities: Readonly<Partial<Record<FaultKind, number>>>;
-  /** Share of the events that their producer sends again, that an operator redelivers, and that the release before retries. */
+  /** Share of the events that their producer sends again, at once or later, that an operator redelivers, and that the release before retries. */
   readonly repeats: number;
+  /** What operators do in each organization. */
+  readonly acts: number;
+  /** Share of the events that come right after another one. */
+  readonly bursts: number;
+  /** Share of the webhooks that begin healthy. */
+  readonly healthy: number;
+  /** Milliseconds by which the database's clock differs from the functions'. */
+  readonly skew: number;
+  /** Whether expired rows are purged at the end, and producers send old events again. */
+  readonly purges: boolean;
   /** When a service of ours refuses everything: hours from the beginning. */
   readonly outages: readonly { readonly service: string; readonly from: number; readonly to: number }[];
 }
@@ -31,7 +43,7 @@ export interface WorldOptions {
 export interface Part {
   /** Exactly these faults happen. */
   readonly faults?: ReadonlySet<string>;
-  /** Only these events are sent. */
+  /** Only these events are sent, and only these acts happen. */
   readonly events?: ReadonlySet<string>;
   /** It ends with its days: what waits then, waits. */
   readonly isCut?: boolean;
@@ -42,7 +54,7 @@ export interface Outcome {
   readonly violations: readonly Violation[];
   /** Their names. */
   readonly faults: readonly string[];
-  /** The ids of those that were sent. */
+  /** The ids of those that were sent, and of what operators did. */
   readonly events: readonly string[];
   readonly deliveries: number;
   readonly requests: number;
@@ -66,8 +78,8 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
   const random = createRandom(options.seed);
   const clock = new Clock();
   const [start, end] = [clock.now, clock.now + options.days * day];
-  const database = new SimulatedDatabase(() => clock.now);
-  const invariants = new Invariants(clock, database, options.outages.length > 0);
+  const database = new SimulatedDatabase(() => clock.now + options.skew);
+  const invariants = new Invariants(clock);
   const history: string[] = [];
   const tell = (subject: string, line: string) => {
     history.push(`${new Date(clock.now).toISOString().slice(5, 23)} ${subject} ${line}`);
@@ -84,6 +96,7 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
     });
 
   const busySeconds: Record<string, number> = {};
+  let instances = 0;
   const consumed = (['events', 'deliveries', 'retries'] as const).map((name) => {
     const { visibilitySeconds, timeoutSeconds, concurrency } = consumers[name];
     const settings = {
@@ -94,6 +107,7 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
         tell(subjectOf(body), `${change > 0 ? 'sent to' : 'gone from'} ${name}`);
         if (name !== 'events') invariants.count(body, change);
       },
+      duplicated: (subject: string) => invariants.excuse(subject),
     };
     const queue = new SimulatedQueue(settings, clock, faults);
     const idle: (FanOutEvent | DeliverWebhook)[] = [];
@@ -109,19 +123,21 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
           poll();
         });
       }
+      if (queue.visible.length > 0) invariants.backlog();
     }
 
     async function invoke(): Promise<void> {
       const Records = queue.receive(10);
       for (const { body } of Records) tell(subjectOf(body), `received from ${name}`);
-      const instance = idle.pop() ?? new (name === 'events' ? FanOutEvent : DeliverWebhook)(world);
+      const instance =
+        idle.pop() ?? new (name === 'events' ? FanOutEvent : DeliverWebhook)(world, ++instances);
       instance.batch = Records.map(({ body }) => subjectOf(body));
       const began = clock.now;
       let isOver = false;
       clock.after(1_000 * timeoutSeconds, () => {
-        if (isOver || instance.isDead) return;
+        if (isOver || instance.isDead) return false;
         invariants.violated('', `a batch of ${name} took longer than its function may`);
-        instance.die();
+        return instance.die();
       });
       const handled = await Promise.race([instance.handle({ Records }), instance.killed]);
       isOver = true;
@@ -129,87 +145,127 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
       clock.touch();
       if (handled === 'killed') return;
       const failed = new Set(handled.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-      const done = Records.filter(({ messageId }) => !failed.has(messageId));
-      for (const { body, receiptHandle } of done) {
-        if (name === 'events') invariants.fannedOut(deliveriesOf(body));
-        queue.delete(receiptHandle);
-      }
-      const isDone = new Set(done.map(({ body }) => subjectOf(body)));
-      if (instance instanceof DeliverWebhook)
-        for (const request of instance.gone)
-          if (isDone.has(request.deliveryId)) invariants.afterGone(request);
+      for (const { messageId, receiptHandle } of Records)
+        if (!failed.has(messageId)) queue.delete(receiptHandle);
       idle.push(instance);
     }
   });
   const [events, deliveries, retries] = consumed as [SimulatedQueue, SimulatedQueue, SimulatedQueue];
+  const queues = { events, deliveries, retries };
+  /** Each webhook begins at a URL of its own; one that moves leads to another receiver. */
   const kinds = new Map<string, ReceiverKind>();
+  const kindOf = (url: string) => kinds.get(url) ?? 'fast';
   const world: Surroundings = {
-    ...{ clock, random, faults, database, invariants, isDown, tell },
-    queues: { events, deliveries, retries },
-    kindOf: (webhookId) => kinds.get(webhookId) ?? 'fast',
+    ...{ clock, random, faults, database, invariants, isDown, tell, queues, kindOf },
   };
+  const operators = createOperators({ database, invariants, queues, tell });
 
-  /** Those that an event must have become when the fan-out is done with it. */
-  function deliveriesOf(body: string): readonly string[] {
-    const event = parseEvent(body);
-    if (!event.ok || event.value.kind.startsWith('webhook.')) return [];
-    const { id, organizationId } = event.value;
-    const webhooks = database.of(organizationId).filter(({ enabled }) => enabled);
-    return webhooks.map(({ webhookId }) => deliveryId(id, webhookId));
-  }
-
-  const sent = new Set<string>();
+  const happened = new Set<string>();
+  /** Something that a story may leave out. */
+  const plan = (id: string, at: number, run: () => void) => {
+    if (!part.events || part.events.has(id))
+      clock.after(at, () => {
+        happened.add(id);
+        run();
+      });
+  };
+  const texts = new Map<string, { readonly organizationId: string; readonly text: string }>();
+  const send = (id: string) => () => {
+    const { organizationId, text } = texts.get(id) ?? { organizationId: '', text: '' };
+    invariants.sent(id, organizationId, text);
+    events.add(text);
+  };
+  const pick = <Item>(items: readonly Item[], text: string) =>
+    items[Math.floor(random(text) * items.length)] as Item;
   for (let number = 0; number < options.organizations; number++) {
     const name = String(number).padStart(5, '0');
     const organizationId = `or-${name}-simul-00000000000000`;
-    for (let index = 0; index < options.webhooks; index++) {
-      const webhookId = `wh-${name}-simul-0000000000000${index}`;
-      kinds.set(webhookId, options.receivers[(number + index) % options.receivers.length] ?? 'fast');
-      const url = 'https://receiver.example/';
-      database.addWebhook({ webhookId, organizationId, url, enabled: true, health: { failures: 0 } });
+    const webhookIds = Array.from(
+      { length: options.webhooks },
+      (_, index) => `wh-${name}-simul-0000000000000${index}`,
+    );
+    for (const [index, webhookId] of webhookIds.entries()) {
+      const url = `https://receiver.example/${number}/${index}`;
+      kinds.set(url, options.receivers[(number + index) % options.receivers.length] ?? 'fast');
+      const isHealthy = random(`health of ${webhookId}`) < options.healthy;
+      database.addWebhook({
+        ...{ webhookId, organizationId, url, enabled: true, secretVersion: 1 },
+        health: { failures: 0, ...(!isHealthy && { unhealthyAt: database.now() }) },
+      });
+      invariants.webhooks.set(webhookId, new WebhookBook(webhookId, organizationId, url));
     }
+    let burst = 0;
+    const times: number[] = [];
     for (let event = 0; event < options.eventsPerDay * options.days; event++) {
       const id = `ev-${number}-${event}`;
-      if (part.events && !part.events.has(id)) continue;
-      const at = random(`time of ${id}`) * (end - start);
+      const isBurst = event > 0 && random(`burst of ${id}`) < options.bursts;
+      const at = isBurst ? burst + 3_000 * random(`time of ${id}`) : random(`time of ${id}`) * (end - start);
+      burst = at;
+      times.push(at);
       const text = writeEvent(
         { id, organizationId, kind: 'wallet.created', data: '1' },
         new Date(start + at),
       );
-      const send = (body: string) => () => {
-        sent.add(id);
-        events.add(body);
-      };
-      clock.after(at, send(text));
-      // Some are sent again by their producer, or redelivered by an operator, up to a day later.
+      texts.set(id, { organizationId, text });
+      plan(id, at, send(id));
       const later = at + random(`later than ${id}`) * day;
-      const what = random(`again ${id}`);
-      const webhookId = `wh-${name}-simul-00000000000000`;
-      if (what < options.repeats) clock.after(later, send(text));
-      else if (what < 2 * options.repeats)
-        clock.after(later, send(writeRedelivery({ eventId: id, webhookId, series: `again-${id}` })));
-      else if (what < 3 * options.repeats) {
-        const eventId = `old-${id}`;
-        const ids = { deliveryId: deliveryId(eventId, webhookId), webhookId, eventId };
-        const old = writeDelivery({ ...ids, acceptedAt: start + Math.floor(at), body: text, attempt: 2 });
-        clock.after(at, () => retries.add(old));
-      }
+      const what = Math.floor(random(`again ${id}`) / (options.repeats || 1e-9));
+      const webhookId = pick(webhookIds, `webhook of ${id}`);
+      if (what === 0) plan(`later-${id}`, later, send(id));
+      else if (what === 1) plan(`twice-${id}`, at + 1_000 * random(`soon after ${id}`) ** 3, send(id));
+      else if (what === 2)
+        plan(`again-${id}`, later, () => operators.redeliver(webhookId, id, `again-${id}`));
+      else if (what === 3)
+        plan(`old-${id}`, at, () => {
+          const ids = { deliveryId: deliveryId(`old-${id}`, webhookId), eventId: `old-${id}` };
+          const old = { ...ids, webhookId, acceptedAt: start + Math.floor(at), body: text, attempt: 2 };
+          invariants.caused(ids, webhookId, text, '', old.attempt);
+          retries.add(writeDelivery(old));
+        });
+    }
+    for (let act = 0; act < options.acts; act++) {
+      const id = `act-${number}-${act}`;
+      // Most often while attempts of an event are under way.
+      const at = pick(times, `event of ${id}`) + day * random(`time of ${id}`) ** 12;
+      const webhookId = pick(webhookIds, `webhook of ${id}`);
+      const url = `https://receiver.example/${number}/${id}`;
+      kinds.set(url, pick(options.receivers, `receiver of ${id}`));
+      const what = random(id);
+      const after = day * random(`time after ${id}`) ** 6;
+      if (what < 0.3) plan(id, at, () => operators.disable(webhookId));
+      if (what < 0.5) plan(`${id}-enable`, at + after, () => operators.enable(webhookId));
+      else if (what < 0.65) plan(id, at, () => operators.move(webhookId, url));
+      else if (what < 0.8) plan(id, at, () => operators.rotate(webhookId));
+      else if (what < 0.97) plan(id, at, () => operators.test(webhookId, `test-${id}`));
+      else plan(id, at, () => operators.removeOrganization(organizationId));
     }
   }
 
   const { violations } = invariants;
   const left = () => consumed.reduce((sum, { size }) => sum + size, 0);
-  await clock.run(end, () => violations.length > 0);
+  const isViolated = () => violations.length > 0;
+  await clock.run(end, isViolated);
   faults.end();
-  if (!part.isCut) await clock.run(end + 5 * day, () => violations.length > 0 || left() === 0);
-  if (!part.isCut && violations.length === 0 && left() > 0)
+  if (!part.isCut) await clock.run(end + 5 * day, isViolated);
+  if (!part.isCut && !isViolated() && left() > 0)
     invariants.violated('', `${left()} messages are left five days after the last fault`);
+  // Stored for 14 days, and known for 31: a repeat reaches nobody, then everybody.
+  for (const days of part.isCut || !options.purges ? [] : [20, 40]) {
+    clock.after(start + days * day - clock.now, () => {
+      database.purge();
+      for (const id of [...texts.keys()].slice(0, 3)) {
+        if (days > 31) invariants.forget(id);
+        plan(id, 1, send(id));
+      }
+    });
+    await clock.run(start + (days + 5) * day, isViolated);
+  }
   return {
     violations,
     busySeconds,
-    firstAttempts: invariants.firstAttempts((webhookId) => kinds.get(webhookId) === 'fast'),
+    firstAttempts: invariants.firstAttempts((url) => kindOf(url) === 'fast'),
     faults: faults.happened,
-    events: [...sent],
+    events: [...happened],
     ...invariants.counts(),
     history,
   };
