@@ -206,11 +206,16 @@ export class Invariants {
     this.webhooks.get(webhookId)?.rotations.push(this.clock.now);
   }
 
-  /** A fault met a delivery, an event, or a webhook. */
+  /**
+   * A fault met a delivery, an event, or a webhook. Before a delivery's first request it is one of the fan-out, which then repeats
+   * the whole event.
+   */
   fault(subject: string): void {
-    const { count, at } = this.faults.get(subject) ?? { count: 0, at: 0 };
-    this.faults.set(subject, { count: count + 1, at });
-    this.excuse(subject);
+    const story = this.stories.get(subject);
+    const own = story?.requests === 0 ? story.eventId : subject;
+    const { count, at } = this.faults.get(own) ?? { count: 0, at: 0 };
+    this.faults.set(own, { count: count + 1, at });
+    for (const each of new Set([own, subject])) this.excuse(each);
   }
 
   /** It may be late, for a fault that another one met. */
