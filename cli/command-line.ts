@@ -115,6 +115,14 @@ const flow = (text: string): string =>
 const withoutSecrets = (text: string) =>
   text.replace(/(unknown option '[^'=]*=)[^']*/, '$1…').replace(/whsec_[\w+/=-]+|\beyJ[\w-]+\.[\w.-]+/g, '…');
 
+/** A command that does nothing, and needs no option or value of one. */
+function withoutDemands(command: Command): Command {
+  for (const option of command.options)
+    Object.assign(option, { mandatory: false, parseArg: undefined, conflictsWith: [] });
+  for (const each of command.commands) withoutDemands(each);
+  return command.commands.length === 0 ? command.action(() => undefined) : command;
+}
+
 /** Runs one command. @returns the exit code of the process: 0, 1 (failure) or 2 (usage error) */
 export async function runCommandLine(
   args: readonly string[],
@@ -131,6 +139,9 @@ export async function runCommandLine(
     const taken = takenByNpm(command.options, variables);
     if (taken)
       throw new UsageError(`npm took ${taken} as its own. Run ./wallet …, or npm run -s wallet -- …`);
+    // First for misspelt options: commander would report a missing or wrong one before them, which they may be.
+    const lenient = withoutDemands(createProgram(terminal, isLocal ? 'local' : name));
+    await lenient.parseAsync(words, { from: 'user' });
     await program.parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {

@@ -52,8 +52,22 @@ it('recognizes options that npm consumed', async () => {
   );
 });
 
+it.each(walletCommands)(
+  '%s names a misspelt option before a missing or wrong one',
+  async (path, { options }) => {
+    const wrong = options.flatMap(({ long, parseArg }) => (long && parseArg ? [long, '*'] : []));
+    const { exitCode, stderr } = await runWallet([...path.split(' '), ...wrong, '--misspelt', 'x']);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining("unknown option '--misspelt'"),
+    });
+  },
+);
+
 const caller = ['--caller', identityId];
 it.each([
+  [['delete-group', '--grop', 'x', ...caller], "unknown option '--grop'\n(Did you mean --group?)"],
+  [['webhook', 'add', '--url', 'x', '--organisation', 'x'], '(Did you mean --organization?)'],
   [['smoke', '--enviroment', first.name], "unknown option '--enviroment'\n(Did you mean --environment?)"],
   [['smoke', first.name], 'too many arguments'],
   [['delete-group', ...caller], "required option '--group <id>' not specified"],
