@@ -1,3 +1,6 @@
+const { readdirSync } = require('node:fs');
+const { join } = require('node:path');
+
 // No stack traces of constructs: Jest would map every frame, a fifth of a synthesis's time, and templates do not contain them.
 process.env.CDK_CONTEXT_JSON = JSON.stringify({ 'aws:cdk:disable-creation-stack-traces': true });
 
@@ -10,9 +13,16 @@ process.env.AWS_CONFIG_FILE = process.env.AWS_SHARED_CREDENTIALS_FILE = '/dev/nu
 // Silences the SDK's warnings about future Node.js requirements.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
+/** Folders rather than patterns, which would read the brackets and signs of a path as their own. */
+const [endToEnd, parts] = [true, false].map((isEndToEnd) =>
+  readdirSync(join(__dirname, 'test'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && (entry.name === 'end-to-end') === isEndToEnd)
+    .map(({ name }) => join(__dirname, 'test', name)),
+);
+
 const shared = {
   testEnvironment: '<rootDir>/test/jest/one-realm.js',
-  roots: ['<rootDir>/test'],
+  testMatch: ['**/*.test.ts'],
   globalSetup: '<rootDir>/test/jest/test-run.ts',
   globalTeardown: '<rootDir>/test/jest/tear-down.ts',
   transform: {
@@ -37,12 +47,7 @@ module.exports = {
   // The CDK retains memory of every stack: replaces large workers.
   workerIdleMemoryLimit: '600MB',
   projects: [
-    {
-      ...shared,
-      displayName: 'parts',
-      testMatch: ['**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/end-to-end/'],
-    },
-    { ...shared, displayName: 'end-to-end', testMatch: ['<rootDir>/test/end-to-end/**/*.test.ts'] },
+    { ...shared, displayName: 'parts', roots: parts },
+    { ...shared, displayName: 'end-to-end', roots: endToEnd },
   ],
 };

@@ -4,7 +4,7 @@
  * https://docs.github.com/en/actions/reference/workflows-and-actions/deployments-and-environments
  */
 import { type GithubEnvironmentKind, githubEnvironments } from '../domain/workflow-roles';
-import { find, read, step } from './github';
+import { find, read, step, variable } from './github';
 
 /** https://docs.github.com/en/rest/deployments/environments#get-an-environment, with actions: read */
 interface GithubEnvironment {
@@ -71,7 +71,29 @@ async function branchFaults(
   return isMainOnly ? [] : fault;
 }
 
+/**
+ * The roles in AWS trust tokens of github.com with the usual subject. A customized one would be refused there, without a reason.
+ * https://docs.github.com/en/rest/actions/oidc#get-the-customization-template-for-an-oidc-subject-claim-for-a-repository
+ */
+async function requireUsualTokens(): Promise<void> {
+  const server = variable('GITHUB_SERVER_URL');
+  if (server !== 'https://github.com')
+    throw new Error(
+      `${server} has an OIDC issuer of its own, which the account stack does not trust. Use github.com: docs/deploying.md.`,
+    );
+  // What the token may not read is no fault.
+  const template = await find<{
+    readonly use_default?: boolean;
+    readonly include_claim_keys?: readonly string[];
+  }>('actions/oidc/customization/sub').catch(() => undefined);
+  if (template?.use_default === false)
+    throw new Error(
+      `The repository customizes the subject of its OIDC tokens (${template.include_claim_keys?.join(', ')}), which the roles do not trust. Reset it: gh api -X PUT repos/${variable('GITHUB_REPOSITORY')}/actions/oidc/customization/sub -F use_default=true`,
+    );
+}
+
 export async function run(environment: string, kinds: string): Promise<void> {
+  await requireUsualTokens();
   for (const kind of kinds.split(',')) {
     if (!(kind in approvals))
       throw new Error(

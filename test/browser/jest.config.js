@@ -10,7 +10,6 @@ module.exports = {
   roots: ['<rootDir>/test/browser'],
   displayName: 'browser',
   testMatch: ['**/*.browser.ts'],
-  testPathIgnorePatterns: ['/node_modules/'],
   reporters,
   testTimeout: 60_000,
 };

@@ -24,6 +24,7 @@ afterAll(() => github.stop());
 const variables = () => ({
   GITHUB_API_URL: github.url.replace(/\/$/, ''),
   GITHUB_REPOSITORY: 'owner/name',
+  GITHUB_SERVER_URL: 'https://github.com',
   GITHUB_SHA: 'c0ffee',
   GH_TOKEN: 'token',
   STACK: 'WalletEu',
@@ -61,6 +62,29 @@ describe('a commit is deployed', () => {
 
 const branches = { deployment_branch_policy: { protected_branches: false, custom_branch_policies: true } };
 const main = { name: 'main', type: 'branch' };
+
+it.each<[string, unknown, variables: object, reason: string]>([
+  [
+    'a server of its own',
+    undefined,
+    { GITHUB_SERVER_URL: 'https://acme.ghe.com' },
+    'https://acme.ghe.com has an OIDC issuer',
+  ],
+  [
+    'a customized subject',
+    { use_default: false, include_claim_keys: ['repo', 'ref'] },
+    {},
+    'OIDC tokens (repo, ref), which',
+  ],
+  // As of every repository that nobody customized, and of a token that may not read it.
+  ['the usual subject', { use_default: true }, {}, 'is not protected'],
+  ['a subject that the token may not read', 403, {}, 'is not protected'],
+])('a repository with %s is refused by name, or not at all', async (_, template, more, reason) => {
+  answers = { '/repos/owner/name/actions/oidc/customization/sub': template };
+  const command = 'node --require tsx/cjs .ci/require-protection.ts "$ENVIRONMENT" "$KINDS"';
+  const outcome = await step(command, { KINDS: 'deploy', ...more });
+  expect(outcome).toMatchObject({ exitCode: 1, printed: expect.stringContaining(reason) });
+});
 
 describe('a GitHub environment', () => {
   const reviewers = [{ type: 'User', reviewer: { login: 'someone' } }];

@@ -18,6 +18,7 @@ const command = new Command('npm run compatible --')
 
 void longRun<{ base?: string }>(command, async ({ base = usualBase() }, harness) => {
   const { signal, cleanup, progress } = harness;
+  if (isFirstCommit()) return { report: 'Nothing to compare: the repository has one commit.', failed: false };
   const directory = await openBase(base, harness);
   const releases = [
     ['base', directory],
@@ -64,10 +65,29 @@ function usualBase(): string {
   return fork === '' || fork === git('rev-parse', 'HEAD') ? 'HEAD^1' : fork;
 }
 
+/** Why git tells nothing of this folder: another owner; or only the newest commits. */
+function unreadable(): string | undefined {
+  const { stdout, stderr } = spawnSync('git', ['rev-parse', '--is-shallow-repository'], {
+    cwd: projectRoot,
+    encoding: 'utf8',
+  });
+  if (/safe\.directory/.test(stderr)) return stderr.trim();
+  return stdout.trim() === 'true' ? 'This clone is shallow: git fetch --unshallow' : undefined;
+}
+
+/** In a shallow clone, earlier ones are missing. */
+function isFirstCommit(): boolean {
+  const count = git('rev-list', '--count', 'HEAD');
+  return count === '1' && git('rev-parse', '--is-shallow-repository') === 'false';
+}
+
 /** A folder with the commit and its packages. */
 async function openBase(base: string, { cleanup, progress }: Harness): Promise<string> {
   const commit = git('rev-parse', '--verify', '--end-of-options', `${base}^{commit}`);
-  if (commit === '') throw new Error(`git has no commit "${base}". Fetch it, or give another by --base.`);
+  if (commit === '') {
+    const reason = unreadable() ?? `git has no commit "${base}". Fetch it, or give another by --base.`;
+    throw new Error(reason);
+  }
   const edited = git(
     'diff',
     '--name-only',
