@@ -144,7 +144,9 @@ function explain(error: SdkError, action: string, isTooLate: boolean): Error {
   // An AggregateError: one message for each address of the host.
   const cause = message || errors?.map((each) => each.message).join(', ') || code;
   const said = `${$fault ? `${name}: ` : ''}${cause.replace(/\s+/g, ' ').replace(/\.$/, '')}`;
-  return new AwsCallFailed(name, `${action} failed: ${said}.`, known?.[1].replace('ACTION', action));
+  // AWS names what was denied, which may be another service's action: a bucket encrypts with KMS.
+  const [, denied = action] = /not authorized to perform:? ([a-z][\w-]*:\w+)/.exec(cause) ?? [];
+  return new AwsCallFailed(name, `${action} failed: ${said}.`, known?.[1].replace('ACTION', denied));
 }
 
 const networkRemedy = 'Check the network, the proxy, the VPN, and AWS_ENDPOINT_URL.';

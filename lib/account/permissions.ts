@@ -78,6 +78,17 @@ export function permissionsOf(
         wildcard: 'A folder for the templates of change sets. What is deployed is not in it.',
       },
       {
+        actions: ['kms:GenerateDataKey', 'kms:Decrypt'],
+        resources: regions.map((each) => arn('kms', each, 'key/*')),
+        conditions: {
+          StringEquals: { 'kms:ViaService': regions.map((each) => `s3.${each}.amazonaws.com`) },
+          StringLike: {
+            'kms:EncryptionContext:aws:s3:arn': `arn:${Aws.PARTITION}:s3:::cdk-${qualifier}-assets-*`,
+          },
+        },
+        wildcard: "Whoever bootstraps may choose the bucket's key. Only S3 uses it, for that bucket.",
+      },
+      {
         actions: [
           'backup:DescribeRegionSettings',
           'cloudwatch:GetMetricStatistics',

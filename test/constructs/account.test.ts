@@ -162,6 +162,11 @@ describe('the permissions of a role', () => {
   const plan = { 'cloudformation:ChangeSetName': 'wallet-plan-0123' };
   const inRegion = (place: string) => ({ 'aws:RequestedRegion': place });
 
+  const throughS3 = {
+    'kms:ViaService': `s3.${region}.amazonaws.com`,
+    'kms:EncryptionContext:aws:s3:arn': `${bucket(region)}/wallet-plan/wallet-plan-0123.json`,
+  };
+
   const permitted: Call[] = [
     ...[region, standby.region].flatMap((place): Call[] => [
       ['Deploy', 'sts:AssumeRole', bootstrapRole('deploy', place)],
@@ -175,6 +180,7 @@ describe('the permissions of a role', () => {
       ['Operate', 'cloudformation:UpdateStack', stackIn(place, place === region ? stackId : standby.stackId)],
     ]),
     ['Read', 'cloudformation:CreateChangeSet', stackIn(standby.region, standby.stackId), plan],
+    ['Read', 'kms:GenerateDataKey', arn('kms', region, 'key/0123'), throughS3],
     ['Read', 'sqs:GetQueueAttributes', arn('sqs', region, named('WebhookEventsQueueUrl'))],
     ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookEventsQueueUrl'))],
     ['Operate', 'lambda:InvokeFunction', functionNamed(named('OperationsFunctionName'))],
@@ -193,6 +199,14 @@ describe('the permissions of a role', () => {
     ['Read', 'cloudformation:CreateChangeSet', stackIn(region, 'Another'), plan],
     ['Read', 's3:PutObject', `${bucket(region)}/0123.json`],
     ['Read', 'ssm:GetParameters', arn('ssm', region, 'parameter/another')],
+    ...Object.keys(throughS3).map(
+      (key): Call => [
+        'Read',
+        'kms:Decrypt',
+        arn('kms', region, 'key/0123'),
+        { ...throughS3, [key]: 'another' },
+      ],
+    ),
     ['Operate', 'cloudformation:UpdateStack', stackIn(standby.region, stackId)],
     ['Operate', 'ec2:DescribeSubnets', '*', inRegion('us-east-1')],
     ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookDeliveryQueueUrl'))],
@@ -213,7 +227,8 @@ describe('the permissions of a role', () => {
     const conditions = ['Read', 'Operate'].flatMap(statementsOf).map(({ Condition = {} }) => Condition);
     const keys = conditions.flatMap(Object.values).flatMap(Object.keys);
     expect(keys).toEqual([
-      ...['cloudformation:ChangeSetName', 'aws:RequestedRegion', 'aws:RequestedRegion'],
+      ...['cloudformation:ChangeSetName', 'kms:ViaService', 'kms:EncryptionContext:aws:s3:arn'],
+      ...['aws:RequestedRegion', 'aws:RequestedRegion'],
       ...['aws:ResourceTag/service', 'aws:ResourceTag/environment'],
     ]);
   });
