@@ -14,6 +14,13 @@ export function createSubscriptions(database: Database): Subscriptions {
   };
 }
 
+const subscriberColumns = {
+  index: 'number',
+  webhookId: 'text',
+  unhealthy: 'boolean',
+  isRepeat: 'boolean',
+} as const;
+
 async function findAll(
   database: Database,
   events: readonly AcceptedEvent[],
@@ -21,7 +28,10 @@ async function findAll(
   const asked = events.map(({ event, ...accepted }, index) => ({ index, ...event, ...accepted }));
   // Sorted: avoids a deadlock of two batches, and stores the first of two messages with one event. `earlier` has no row that is
   // inserted meanwhile, here or by another batch.
-  const rows = await database.execute(sql`
+  const rows = await query(
+    database,
+    subscriberColumns,
+    sql`
     with asked as (
       select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as event (
         index integer, id text, "organizationId" text, kind text, text text, "acceptedAt" float8,
@@ -39,23 +49,21 @@ async function findAll(
       on conflict do nothing
       returning event_id, organization_id, message_id
     )
-    select index, webhook_id, unhealthy,
-      coalesce(stored.message_id, earlier.message_id) is distinct from "messageId" as is_repeat
+    select index, webhook_id as "webhookId", unhealthy,
+      coalesce(stored.message_id, earlier.message_id) is distinct from "messageId" as "isRepeat"
     from wanted
     join asked using (index)
     left join stored on (stored.event_id, stored.organization_id) = (id, "organizationId")
     left join webhook_events earlier on (earlier.event_id, earlier.organization_id) = (id, "organizationId")
     where enabled
-    order by webhook_id`);
+    order by webhook_id`,
+  );
   if (!rows.ok) return events.map(() => rows);
   return events.map((_, index) => {
     const own = rows.value.filter((row) => row.index === index);
     return ok({
-      subscribers: own.map((row) => ({
-        webhookId: String(row.webhook_id),
-        unhealthy: row.unhealthy === true,
-      })),
-      isRepeat: own.some((row) => row.is_repeat === true),
+      subscribers: own.map(({ webhookId, unhealthy }) => ({ webhookId, unhealthy })),
+      isRepeat: own.some(({ isRepeat }) => isRepeat),
     });
   });
 }
@@ -70,21 +78,25 @@ async function findStored(
   database: Database,
   { eventId, webhookId }: Redelivery,
 ): Promise<Result<StoredEvent | undefined, DatabaseUnavailable>> {
-  const rows = await database.execute(sql`
+  const rows = await query(
+    database,
+    { part: 'text', unhealthy: 'boolean', acceptedAt: 'number' },
+    sql`
     select substr(body, start, ${partLength}::integer) as part, unhealthy_at is not null or paused_until is not null as unhealthy,
-      (extract(epoch from accepted_at) * 1000)::float8 as accepted_at
+      round(extract(epoch from accepted_at) * 1000)::float8 as "acceptedAt"
     from webhooks
     join webhook_events using (organization_id),
       generate_series(1, length(body), ${partLength}::integer) start
     where webhook_id = ${webhookId} and event_id = ${eventId}
       and enabled and (kinds is null or kind = any(kinds))
       and webhooks.created_at <= webhook_events.accepted_at
-    order by start`);
+    order by start`,
+  );
   if (!rows.ok) return rows;
   const [first] = rows.value;
   if (!first) return ok(undefined);
-  const body = rows.value.map(({ part }) => part).join('');
-  return ok({ body, acceptedAt: Math.round(Number(first.accepted_at)), unhealthy: first.unhealthy === true });
+  const { acceptedAt, unhealthy } = first;
+  return ok({ body: rows.value.map(({ part }) => part).join(''), acceptedAt, unhealthy });
 }
 
 async function findDisabledWebhook(
