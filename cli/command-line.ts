@@ -141,7 +141,8 @@ export async function runCommandLine(
       throw new UsageError(`npm took ${taken} as its own. Run ./wallet …, or npm run -s wallet -- …`);
     // First for misspelt options: commander would report a missing or wrong one before them, which they may be.
     const lenient = withoutDemands(createProgram(terminal, isLocal ? 'local' : name));
-    await lenient.parseAsync(words, { from: 'user' });
+    if (!words.some((word) => /^(help|-h|--help)$/.test(word)))
+      await lenient.parseAsync(words, { from: 'user' });
     await program.parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {
