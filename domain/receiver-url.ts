@@ -19,7 +19,8 @@ export const urlRefusals = {
   url_too_long: `The URL is longer than ${maxUrlLength} characters.`,
   scheme_not_https: 'The URL must begin with https://.',
   credentials_in_url: 'The URL must not carry credentials: deliveries are signed instead.',
-  address_instead_of_name: 'The URL must have a public name, not an address.',
+  address_instead_of_name:
+    'The URL must have a public name, not an address; in a local environment also http://localhost or http://127.0.0.1.',
   name_invalid:
     'The name in the URL is invalid: it must not end with a dot, and each part must have 1 to 63 letters, digits, underscores or hyphens, with no hyphen at either end.',
   name_not_public: 'The name in the URL is not public.',
@@ -52,9 +53,11 @@ export function readReceiverUrl(
   const local = options.allowLocal && protocol === 'http:' && ['127.0.0.1', 'localhost'].includes(hostname);
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
 
-  if (!secure && !local) return fail('scheme_not_https');
+  const isIPv6 = hostname.startsWith('[');
+  // "Must begin with https" would not help: with that it is refused too.
+  if (!secure && !local) return fail(isIPv6 ? 'address_instead_of_name' : 'scheme_not_https');
   if (username !== '' || password !== '') return fail('credentials_in_url');
-  if (!local && (hostname.startsWith('[') || isIP(hostname) !== 0)) return fail('address_instead_of_name');
+  if (!local && (isIPv6 || isIP(hostname) !== 0)) return fail('address_instead_of_name');
   if (!local && !isPublic(hostname)) return fail('name_not_public');
   if (!local && !isValidName(hostname)) return fail('name_invalid');
   if (!local && port !== 443 && port < 1024) return fail('port_not_allowed');

@@ -64,7 +64,8 @@ export function createConnections(settings: ConnectionSettings) {
     /** Opens one to the first of the addresses that accepts. The others receive no request. */
     open(host: Host, addresses: readonly string[], signal: AbortSignal) {
       const state = stateOf(host);
-      const ranked = rank(state.failures, addresses).flat().slice(0, maxAddresses);
+      // On this machine in their order: a refusal by 127.0.0.1 is the reason, not that of a machine without IPv6.
+      const ranked = host.secure ? rank(state.failures, addresses).flat().slice(0, maxAddresses) : addresses;
       return openFirst(host, ranked, state, signal);
     },
 

@@ -74,7 +74,8 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
     { hostname, secure }: ReceiverUrl,
     signal: AbortSignal,
   ): Promise<Result<readonly string[], AttemptReason>> {
-    if (!secure) return ok(['127.0.0.1']);
+    // On this machine. Programs that listen on `localhost` have one of the two: Node.js since 17 usually ::1.
+    if (!secure) return ok(hostname === 'localhost' ? ['::1', '127.0.0.1'] : [hostname]);
     let addresses: readonly string[];
     try {
       addresses = await resolve(hostname, signal);

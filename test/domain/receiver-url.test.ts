@@ -75,6 +75,7 @@ it.each<[url: string, expected: object]>([
   ['http://example.com/', { error: 'scheme_not_https' }],
   ['http://127.0.0.2:9000/', { error: 'scheme_not_https' }],
   ['https://127.0.0.1:9000/', { error: 'address_instead_of_name' }],
+  ['http://[::1]:9000/', { error: 'address_instead_of_name' }],
   ['http://user:password@127.0.0.1:9000/', { error: 'credentials_in_url' }],
 ])('where local receivers are allowed, reads %s as %j', (url, expected) => {
   expect(read(url, true)).toMatchObject(expected);

@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer as createTcpServer, type Server, Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import tls, { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls';
 import type { AttemptReason } from '../../../domain/delivery';
@@ -33,14 +34,14 @@ afterAll(() => {
 type Behaviour = (socket: Socket) => void;
 
 /** @returns the port */
-async function listen(server: Server): Promise<number> {
+async function listen(server: Server, address = '127.0.0.1'): Promise<number> {
   servers.push(server);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
   return (server.address() as AddressInfo).port;
 }
 const startTcp = (behaviour: Behaviour) => listen(createTcpServer(behaviour));
@@ -439,6 +440,22 @@ it('webhooks never share a connection; the least recently used is closed when mo
   await send(0);
   expect(seen.connections).toBe(201);
 });
+
+const hasIPv6 = Object.values(networkInterfaces()).some((each) =>
+  each?.some(({ address }) => address === '::1'),
+);
+it.each(hasIPv6 ? ['::1', '127.0.0.1'] : ['127.0.0.1'])(
+  'a local receiver on localhost may listen on %s',
+  async (address) => {
+    const server = createTcpServer(say('HTTP/1.1 204 No Content\r\n\r\n'));
+    const port = await listen(server, address);
+    const { post } = createReceivers({ allowLocal: true, idleTimeout: 100 });
+    const send = () => post({ webhookId: 'wh-1', url: `http://localhost:${port}/`, headers: {}, body: '{}' });
+    expect(await send()).toMatchObject({ answered: true, status: 204 });
+    await new Promise((closed) => server.close(closed));
+    expect(await send()).toEqual(unanswered('connection_refused'));
+  },
+);
 
 /** Never dialled when a name resolves to it, alone or beside a public address. */
 const hostileAnswers = [
