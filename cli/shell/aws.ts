@@ -34,7 +34,63 @@ const ownSettings = (region: string) => ({
 export const clientSettings = (region: string) => ({
   ...ownSettings(region),
   requestHandler: { httpsAgent: proxyAgent() },
+  credentials: credentialsOfChain(),
 });
+
+type Chain = ReturnType<typeof import('@aws-sdk/credential-providers').fromNodeProviderChain>;
+type HttpHandler = import('@smithy/core/protocols').HttpHandler;
+
+/**
+ * The SDK's usual chain of credentials. Its own clients (SSO, its token's refresh, STS, `aws login`) use the transport of
+ * the client that needs the credentials: most of them would otherwise ignore the proxy.
+ *
+ * @throws (rejects) what the chain hides: the error of a failed call, or why `credential_process` failed
+ */
+function credentialsOfChain(): Chain {
+  let chain: Chain | undefined;
+  let failedCall: unknown;
+  let failedProcess: string | undefined;
+
+  function createChain(handler: HttpHandler): Chain {
+    const requestHandler: HttpHandler = Object.create(handler);
+    requestHandler.handle = async (request, options) => {
+      failedCall = undefined;
+      try {
+        const answer = await handler.handle(request, options);
+        // Not from AWS, whose responses all have an id.
+        if (!Object.keys(answer.response.headers).some((name) => /^x-amzn?-request-?id$/i.test(name)))
+          failedCall = Object.assign(new Error(), { $response: answer.response });
+        return answer;
+      } catch (error) {
+        failedCall = error;
+        throw error;
+      }
+    };
+    // Only the log has it: the chain goes on to the instance's role, and says at the end that it found nothing.
+    const debug = (line: string) => {
+      failedProcess ??= / -> ((Command failed: |Profile \S+ credential_process ).*)/s.exec(line)?.[1];
+    };
+    const { fromNodeProviderChain } =
+      require('@aws-sdk/credential-providers') as typeof import('@aws-sdk/credential-providers');
+    return fromNodeProviderChain({
+      clientConfig: { requestHandler, defaultsMode: 'legacy' },
+      logger: { ...console, debug },
+    });
+  }
+
+  return async (properties) => {
+    chain ??= createChain(properties?.callerClientConfig?.requestHandler as HttpHandler);
+    [failedCall, failedProcess] = [undefined, undefined];
+    try {
+      return await chain(properties);
+    } catch (error) {
+      if (failedProcess) throw Object.assign(new Error(failedProcess), { name: 'CredentialProcessFailed' });
+      if (/multi-factor authentication/.test((error as Error).message))
+        throw Object.assign(error as Error, { name: 'CodeRequired' });
+      throw failedCall ?? error;
+    }
+  };
+}
 
 /** Settings of clients of a service on this machine, which needs a signature, but accepts any. */
 export const localClientSettings = (region: string, endpoint: string) => ({
@@ -143,7 +199,7 @@ function explain(error: SdkError, action: string, isTooLate: boolean): Error {
     );
   // An AggregateError: one message for each address of the host.
   const cause = message || errors?.map((each) => each.message).join(', ') || code;
-  const said = `${$fault ? `${name}: ` : ''}${cause.replace(/\s+/g, ' ').replace(/\.$/, '')}`;
+  const said = `${$fault ? `${name}: ` : ''}${cause.trim().replace(/\s+/g, ' ').replace(/\.$/, '')}`;
   // AWS names what was denied, which may be another service's action: a bucket encrypts with KMS.
   const [, denied = action] = /not authorized to perform:? ([a-z][\w-]*:\w+)/.exec(cause) ?? [];
   return new AwsCallFailed(name, `${action} failed: ${said}.`, known?.[1].replace('ACTION', denied));
@@ -154,6 +210,14 @@ const networkRemedy = 'Check the network, the proxy, the VPN, and AWS_ENDPOINT_U
 /** Remedies by AWS error name, which differs between services, or Node.js error code. */
 const remedies: readonly (readonly [RegExp, string])[] = [
   [/^(AccessDenied|UnauthorizedOperation)/, 'Sign in with a role that has ACTION.'],
+  [
+    /^CredentialProcessFailed$/,
+    'Run the command of "credential_process" in the profile (see AWS_PROFILE) by itself, until it prints credentials.',
+  ],
+  [
+    /^CodeRequired$/,
+    `This command line cannot ask for the code; AWS's can: eval "$(aws configure export-credentials --format env)" && unset AWS_PROFILE`,
+  ],
   [
     /^(CredentialsProviderError|TokenProviderError|ExpiredToken)/,
     'Sign in to the account (such as "aws sso login") and name the profile in AWS_PROFILE.',

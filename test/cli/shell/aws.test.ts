@@ -1,12 +1,39 @@
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
 import { KMS } from '@aws-sdk/client-kms';
 import { callApi } from '../../../cli/callers/api';
 import { callAws, clientSettings } from '../../../cli/shell/aws';
+import { temporaryFolder } from '../../support/temporary-folder';
 import { useAccount } from '../account';
 
 const account = useAccount();
+
+const folder = temporaryFolder();
+
+/** Runs `work` with these variables. */
+async function withVariables(variables: NodeJS.ProcessEnv, work: () => Promise<void>): Promise<void> {
+  const { env } = process;
+  process.env = { ...env, ...variables };
+  try {
+    await work();
+  } finally {
+    process.env = env;
+  }
+}
+
+/** The variables for a profile, in a home of its own. */
+function profile(config: string): NodeJS.ProcessEnv {
+  const file = join(folder(), 'config');
+  writeFileSync(file, `[profile own]\n${config}\n`);
+  return {
+    ...{ AWS_PROFILE: 'own', AWS_CONFIG_FILE: file, HOME: folder(), AWS_LOGIN_CACHE_DIRECTORY: folder() },
+    ...{ AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined, AWS_EC2_METADATA_DISABLED: 'true' },
+  };
+}
 
 const denied = { name: 'AccessDeniedException', message: 'No.', $fault: 'client' };
 const network = (code: string) => ({ name: 'Error', message: 'No.', code });
@@ -37,6 +64,37 @@ it('says that a response is not from AWS', async () => {
   await expect(callAws(client, 'sign', { KeyId: 'a' } as never)).rejects.toMatchObject({
     message: 'kms:Sign failed: a response with status 200 that is not from AWS.',
     remedy: expect.stringContaining('AWS_ENDPOINT_URL'),
+  });
+});
+
+describe('credentials', () => {
+  const role = 'role_arn = arn:aws:iam::111122223333:role/wallet-emergency';
+  const key = 'aws_access_key_id = AKIDEXAMPLE\naws_secret_access_key = secret';
+  const said = `kms:Sign failed:`;
+  it.each<[config: string, message: string, remedy: string]>([
+    [
+      `credential_process = sh -c 'echo "The vault is sealed." >&2 && exit 3'`,
+      `${said} Command failed: sh -c 'echo "The vault is sealed." >&2 && exit 3' The vault is sealed.`,
+      'credential_process',
+    ],
+    [
+      'credential_process = echo none',
+      `${said} Profile own credential_process returned invalid JSON.`,
+      'credential_process',
+    ],
+    [
+      `${role}\nmfa_serial = arn:aws:iam::111122223333:mfa/me\nsource_profile = key\n[profile key]\n${key}`,
+      `${said} Profile own requires multi-factor authentication, but no MFA code callback was provided.`,
+      'export-credentials',
+    ],
+  ])('of a profile with %j: quotes why there are none, and helps', async (config, message, remedy) => {
+    await withVariables(profile(config), async () => {
+      const client = new KMS(clientSettings('eu-central-1'));
+      await expect(callAws(client, 'sign', { KeyId: 'a' } as never)).rejects.toMatchObject({
+        message,
+        remedy: expect.stringContaining(remedy),
+      });
+    });
   });
 });
 
@@ -83,4 +141,81 @@ describe('proxies', () => {
     await callApi(target as never, request, new AbortController().signal).catch(() => undefined);
     expect(tunnels).toEqual(tunnel ? [tunnel, tunnel] : []);
   });
+
+  /** What `aws sso login` and `aws login` leave, long expired. */
+  const signIns = {
+    sso: (startUrl: string, expiresAt: string) =>
+      write(`.aws/sso/cache/${digest('sha1', startUrl)}`, {
+        ...{ accessToken: 'a', clientId: 'a', clientSecret: 'a', refreshToken: 'a' },
+        expiresAt,
+      }),
+    login: (session: string) =>
+      write(digest('sha256', session), {
+        ...{ clientId: 'a', refreshToken: 'a', dpopKey: dpopKey() },
+        accessToken: { accountId: '111122223333', expiresAt: past },
+      }),
+  };
+  const past = '2026-01-01T00:00:00Z';
+  const digest = (algorithm: string, text: string) => createHash(algorithm).update(text).digest('hex');
+  const dpopKey = () =>
+    generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'sec1' });
+  function write(name: string, content: object): void {
+    const file = join(folder(), `${name}.json`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify(content));
+  }
+  const role = 'role_arn = arn:aws:iam::111122223333:role/wallet-emergency\nregion = eu-west-1';
+  const sso = 'sso_account_id = 111122223333\nsso_role_name = Operator\nsso_';
+  const start = 'sso_start_url = https://a.awsapps.com/start\nsso_region = eu-west-1';
+  it.each<[string, config: string, tunnel: string, prepare: () => void]>([
+    [
+      'SSO',
+      `${sso}session = a\n[sso-session a]\n${start}`,
+      'portal.sso.eu-west-1.amazonaws.com:443',
+      () => signIns.sso('a', '2096-01-01T00:00:00Z'),
+    ],
+    [
+      'SSO whose token needs a refresh',
+      `${sso}session = b\n[sso-session b]\n${start}`,
+      'oidc.eu-west-1.amazonaws.com:443',
+      () => signIns.sso('b', past),
+    ],
+    [
+      'a role whose source is SSO',
+      `${role}\nsource_profile = sso\n[profile sso]\n${sso}session = a\n[sso-session a]\n${start}`,
+      'portal.sso.eu-west-1.amazonaws.com:443',
+      () => signIns.sso('a', '2096-01-01T00:00:00Z'),
+    ],
+    [
+      'a role whose source is a key',
+      `${role}\nsource_profile = key\n[profile key]\naws_access_key_id = a\naws_secret_access_key = a`,
+      'sts.eu-west-1.amazonaws.com:443',
+      () => undefined,
+    ],
+    [
+      'a web identity',
+      `${role.replace(/region.*/, '')}web_identity_token_file = /dev/null`,
+      'sts.eu-central-1.amazonaws.com:443',
+      () => undefined,
+    ],
+    [
+      'aws login',
+      'region = eu-west-1\nlogin_session = arn:aws:iam::111122223333:user/me',
+      'eu-west-1.signin.aws.amazon.com:443',
+      () => signIns.login('arn:aws:iam::111122223333:user/me'),
+    ],
+  ])(
+    'the credentials of %s have a tunnel, and what fails in it the remedy of the network',
+    async (_, config, tunnel, prepare) => {
+      prepare();
+      await withVariables({ ...profile(config), HTTPS_PROXY: url, AWS_ENDPOINT_URL: undefined }, async () => {
+        const client = new KMS({ ...clientSettings('eu-central-1'), endpoint: 'https://kms.invalid' });
+        await expect(callAws(client, 'sign', { KeyId: 'a' } as never)).rejects.toMatchObject({
+          message: expect.stringMatching(/^kms:Sign failed/),
+          remedy: expect.stringContaining('the proxy'),
+        });
+      });
+      expect([...new Set(tunnels)]).toEqual([tunnel]);
+    },
+  );
 });
