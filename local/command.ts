@@ -113,7 +113,7 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
   const { print, note, projectRoot, onSignal, onUncaught } = context;
   // Since process start, to include loading.
   const step = (line: string) => note(`${(performance.now() / 1_000).toFixed(1).padStart(4)} s  ${line}`);
-  const state = openState(resolve(projectRoot, options.state ?? '.local'));
+  const state = openState(resolve(projectRoot, options.state ?? '.local'), note);
   cleanup.add(() => state.close());
   const ending = new AbortController();
   onSignal(() => {

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readlinkSync, realpathSync } from 'node:fs';
+import { closeSync, existsSync, readlinkSync, realpathSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commandLine, isAlive } from '../shared/processes';
-import { clusterIn, openCluster, pathForPostgres, readPassword, superuser } from './cluster';
+import { tryLockFile } from '../shared/file-lock';
+import { commandLine } from '../shared/processes';
+import { type Cluster, clusterIn, openCluster, pathForPostgres, readPassword, superuser } from './cluster';
 import { chownTo, postgresEnvironment, postgresPrograms } from './programs';
 
 export interface PostgresOptions {
@@ -42,11 +43,17 @@ export const clientSettings = {
 /** A running PostgreSQL 17. */
 export type Postgres = Awaited<ReturnType<typeof startPostgres>>;
 
+/** What to do about a log, the first that fits. PostgreSQL itself explains a lack of System V shared memory. */
+const advices: readonly (readonly [RegExp, string])[] = [
+  [/could not create shared memory segment/, 'No commit is lost.'],
+  [/No space left on device/, 'Free some disk space and start again: no commit is lost.'],
+  [/lock file "postmaster.pid" already exists/, 'If no other start uses this folder, delete this file.'],
+  [/./s, 'If its data is damaged, delete it with --fresh.'],
+];
+
 /** The error when PostgreSQL exits before it accepts connections, or its data is missing. */
 export function didNotStart(data: string, log: string): Error {
-  const advice = log.includes('No space left on device')
-    ? 'Free some disk space and start again: no commit is lost.'
-    : 'If its data is damaged, delete it with --fresh.';
+  const [, advice] = advices.find(([pattern]) => pattern.test(log)) ?? [];
   return new Error(`PostgreSQL did not start in ${data}:\n${log}\n${advice}`);
 }
 
@@ -68,7 +75,7 @@ export async function startPostgres(options: PostgresOptions) {
   const password = await readPassword(cluster).catch((error: Error) => {
     throw didNotStart(data, error.message);
   });
-  await waitForPreviousServer(data, signal);
+  const lock = await waitForPreviousServer(cluster, signal);
   // Not in the data folder: a socket's path has at most 103 bytes (macOS). Source: sun_path in unix(7).
   const socketDirectory = await mkdtemp('/tmp/wallet-pg-').catch(() => mkdtemp('/dev/shm/wallet-pg-'));
   const removeSockets = () => rm(socketDirectory, { recursive: true, force: true });
@@ -94,7 +101,8 @@ export async function startPostgres(options: PostgresOptions) {
     const child = spawn(postgres, ['-D', pathForPostgres(account, data), ...args], {
       ...session,
       cwd: data,
-      stdio: ['ignore', 'ignore', 'pipe'],
+      // All its processes inherit the lock, and hold it until the last one ends.
+      stdio: ['ignore', 'ignore', 'pipe', ...(lock === undefined ? [] : [lock])],
     });
     const watcher = spawn('/bin/sh', ['-c', watcherScript, 'watcher', String(child.pid), socketDirectory], {
       ...session,
@@ -132,7 +140,8 @@ export async function startPostgres(options: PostgresOptions) {
     .catch(async (error) => {
       await removeSockets();
       throw error;
-    });
+    })
+    .finally(() => lock !== undefined && closeSync(lock));
 
   return {
     host: '127.0.0.1',
@@ -156,22 +165,40 @@ export async function startPostgres(options: PostgresOptions) {
 
 /** Deletes a PostgreSQL and its data. */
 export async function removePostgres(directory: string, signal?: AbortSignal): Promise<void> {
-  await waitForPreviousServer(clusterIn(resolve(directory)).data, signal);
+  const cluster = clusterIn(resolve(directory));
+  const lock = existsSync(cluster.folder) ? await waitForPreviousServer(cluster, signal) : undefined;
   await rm(directory, { recursive: true, force: true });
+  if (lock !== undefined) closeSync(lock);
 }
 
 /**
- * Waits until the watcher has stopped a dead process's server, and removes a lock whose process id is now another program's
- * (after a power failure, or in a new container). PostgreSQL itself refuses to start beside another server.
+ * Waits until the watcher has stopped a dead process's server. Then removes the lock that a dead server left: its process id may
+ * now be another program's (after a power failure, or in a new container).
+ *
+ * @returns a descriptor that locks the cluster, for the next server; undefined where files cannot be locked
+ * @throws Error if a server still runs
  */
-async function waitForPreviousServer(data: string, signal: AbortSignal | undefined): Promise<void> {
-  const lock = join(data, 'postmaster.pid');
-  const pid = Number.parseInt(await readFile(lock, 'utf8').catch(() => ''), 10);
-  if (!pid) return;
-  for (let waited = 0; waited < 16_000 && isServerOf(data, pid); waited += 50) {
+async function waitForPreviousServer(
+  { folder, data }: Cluster,
+  signal: AbortSignal | undefined,
+): Promise<number | undefined> {
+  const pidFile = join(data, 'postmaster.pid');
+  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
+  let lock = tryLockFile(join(folder, 'lock'));
+  const isRunning = () => lock === 'held' || (pid > 0 && isServerOf(data, pid));
+  for (let waited = 0; waited < 16_000 && isRunning(); waited += 50) {
     await sleep(50, undefined, signal && { signal });
+    if (lock === 'held') lock = tryLockFile(join(folder, 'lock'));
   }
-  if (!isServerOf(data, pid) && isAlive(pid)) await rm(lock, { force: true });
+  if (lock === 'held' || isRunning()) {
+    if (typeof lock === 'number') closeSync(lock);
+    throw new Error(
+      `PostgreSQL still runs in ${data}, left by another start: ${pid ? `process ${pid}, ` : ''}maybe in another container. Stop it: kill -INT`,
+    );
+  }
+  if (lock === 'unsupported') return undefined;
+  await rm(pidFile, { force: true });
+  return lock;
 }
 
 /** Linux shows a process's folder; elsewhere, the arguments contain it. */

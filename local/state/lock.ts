@@ -1,14 +1,19 @@
 import {
+  closeSync,
   existsSync,
+  ftruncateSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
+import { tryLockFile } from '../shared/file-lock';
 import { isAlive } from '../shared/processes';
 import { StartError } from '../shared/start-error';
 import { type StateFolder, stateFolder } from './paths';
@@ -27,9 +32,10 @@ const markerText =
 /**
  * Opens and locks a state folder, and creates it if absent.
  *
+ * @param warn called if another container's start on the folder would not be noticed
  * @throws StartError if it cannot be created, contains other files, or is in use by a running process
  */
-export function openState(directory: string): State {
+export function openState(directory: string, warn: (text: string) => void = () => undefined): State {
   try {
     createFolder(directory);
     const names = readdirSync(directory).sort();
@@ -38,8 +44,7 @@ export function openState(directory: string): State {
         `${directory} contains other files (such as ${names[0]}), and npm start overwrites and deletes files`,
       );
     }
-    writeFileSync(join(directory, markerFile), markerText);
-    return { ...stateFolder(directory), close: lock(directory) };
+    return { ...stateFolder(directory), close: lock(directory, warn) };
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw new StartError(`${(error as Error).message}. Choose another state folder with --state DIR.`);
@@ -68,12 +73,49 @@ function pidIn(link: string): number | undefined {
 }
 
 /**
+ * Locks the marker, which also names the holder.
+ *
+ * @returns a function that releases the lock
+ */
+function lock(directory: string, warn: (text: string) => void): () => void {
+  const marker = join(directory, markerFile);
+  const descriptor = tryLockFile(marker);
+  if (descriptor === 'held') {
+    const [, holder = 'an unknown process'] = /^In use by (.*)$/m.exec(readFileSync(marker, 'utf8')) ?? [];
+    throw new StartError(
+      `A local environment is already running in ${directory}: ${holder}. Stop it (Ctrl-C, or kill), or use another ` +
+        'folder with --state DIR.',
+    );
+  }
+  if (descriptor === 'unsupported') {
+    warn(
+      `warning: ${directory} cannot be locked against other containers and machines. Do not start environments in it from two.`,
+    );
+    writeFileSync(marker, markerText);
+    return lockByProcessId(directory);
+  }
+  try {
+    // Of a start that could not lock the marker.
+    lockByProcessId(directory)();
+    writeFileSync(marker, `${markerText}In use by process ${process.pid} on ${hostname()}\n`);
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+  return () => {
+    // The folder may have been deleted.
+    ftruncateSync(descriptor, markerText.length);
+    closeSync(descriptor);
+  };
+}
+
+/**
  * A dangling symbolic link to the holder's process id, because creating one is atomic. Replaces the lock of a process that
  * no longer runs.
  *
  * @returns a function that releases the lock
  */
-function lock(directory: string): () => void {
+function lockByProcessId(directory: string): () => void {
   const file = join(directory, 'lock');
   while (!succeeds('EEXIST', () => symlinkSync(String(process.pid), file))) {
     const pid = holderOf(file);

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, lstatSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -103,6 +103,16 @@ it('takes over a lock whose process id now belongs to another program', async ()
   await start().finally(() => other.kill());
 });
 
+it('waits for a server whose process id means nothing here, as in another container, and leaves its lock', async () => {
+  const { pid } = await start();
+  const lock = join(used, 'cluster', 'data', 'postmaster.pid');
+  const content = await readFile(lock, 'utf8');
+  await writeFile(lock, content.replace(String(pid), String(process.pid)));
+  await expect(start({ signal: AbortSignal.timeout(300) })).rejects.toThrow('aborted');
+  expect(await readFile(lock, 'utf8')).toMatch(new RegExp(`^${process.pid}\n`));
+  await writeFile(lock, content);
+});
+
 it('explains why it does not start, with a remedy that does not delete data unnecessarily', async () => {
   const file = join(used, 'cluster', 'data', 'PG_VERSION');
   await writeFile(file, '16\n');
@@ -110,6 +120,8 @@ it('explains why it does not start, with a remedy that does not delete data unne
   await writeFile(file, '17\n');
   const { message } = didNotStart('/data', 'FATAL: could not extend file: No space left on device');
   expect(message).toMatch(/Free some disk space(?!.*--fresh)/s);
+  const noMemory = 'FATAL: could not create shared memory segment: No space left on device';
+  expect(didNotStart('/data', noMemory).message).not.toMatch(/disk|--fresh/);
   expect(() => installedPackage('win32-x64')).toThrow(/Run `npm ci` .*use WSL 2/);
 });
 
