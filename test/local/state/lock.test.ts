@@ -68,10 +68,13 @@ it.each(wrappers)('is locked until its process is killed %s', async (...wrapper)
   const node = [process.execPath, '--require', './bin/tsx.cjs', '-e', open, folder()];
   const [command = '', ...args] = [...wrapper, ...node];
   const child = spawn(command, args, { cwd: projectRoot, stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(child.stdout, 'data');
-  expect(() => openState(folder())).toThrow(/already running in .*: process \d+ on .*\. Stop it/);
-  expect(() => openState(folder())).toThrow('already running');
-  child.kill('SIGKILL');
+  try {
+    await once(child.stdout, 'data');
+    for (const message of [/already running in .*: process \d+ on .*\. Stop it/, 'already running'])
+      expect(() => openState(folder())).toThrow(message);
+  } finally {
+    child.kill('SIGKILL');
+  }
   await once(child.stdout, 'close');
   openState(folder()).close();
 });
