@@ -186,7 +186,8 @@ async function removeData(
 ): Promise<void> {
   const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
   const folders = [state.assemblyDirectory];
-  if (!chosen) folders.push(state.environmentsDirectory, state.emptyClusterDirectory);
+  if (!chosen)
+    folders.push(state.environmentsDirectory, state.emptyClusterDirectory, state.certificatesDirectory);
   for (const name of chosen ?? namesIn(state.environmentsDirectory)) {
     const { directory, logsDirectory } = state.environment(name);
     const databases = namesIn(directory).filter((each) => each.startsWith('postgres'));

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { StartError } from '../shared/start-error';
 
 /** The folder of `package.json`. */
@@ -21,7 +21,7 @@ export async function synthesize(directory: string, signal: AbortSignal, root = 
   const temporary = `${directory}.tmp`;
   for (const each of [directory, temporary]) rmSync(each, { recursive: true, force: true });
   mkdirSync(temporary, { recursive: true });
-  const app = spawn(process.execPath, ['--require', require.resolve('tsx/cjs'), 'bin/app.ts'], {
+  const app = spawn(process.execPath, ['--require', join(projectRoot, 'bin/tsx.cjs'), 'bin/app.ts'], {
     cwd: root,
     env: {
       PATH: '/usr/bin:/bin',
@@ -42,12 +42,15 @@ export async function synthesize(directory: string, signal: AbortSignal, root = 
   for (const stream of [app.stdout, app.stderr])
     stream.setEncoding('utf8').on('data', (text) => (output += text));
   try {
-    const code = await new Promise<number | null>((resolve, reject) => {
+    const [code, killed] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
       app.once('error', (error) => signal.aborted || reject(error));
-      app.once('close', resolve);
+      app.once('close', (...ended) => resolve(ended));
     });
     signal.throwIfAborted();
-    if (code !== 0) throw new StartError(`Synthesis failed:\n${withoutTrace(output)}`);
+    const memory = 'probably for lack of memory: free some, or raise the limit of the container';
+    const reason = killed && `It was killed by ${killed}${killed === 'SIGKILL' ? `; ${memory}` : ''}.`;
+    if (code !== 0)
+      throw new StartError(['Synthesis failed:', withoutTrace(output), reason].filter(Boolean).join('\n'));
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }

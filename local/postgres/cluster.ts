@@ -80,9 +80,11 @@ async function initialize(folder: string, signal: AbortSignal | undefined): Prom
     detached: true,
   });
   const ended = new Promise<string>((resolve) => {
-    child.on('error', ({ message }) =>
-      resolve(`${message} (it requires the GNU C library, which Alpine lacks)`),
-    );
+    child.on('error', ({ message }) => {
+      // The program is there: its loader is not.
+      const isAlpine = message.includes('ENOENT');
+      resolve(isAlpine ? `${message} (it requires the GNU C library, which Alpine lacks)` : message);
+    });
     child.on('exit', (code) => resolve(code === 0 ? '' : `exit code ${code}`));
   });
   // Kills its group, so its own processes too.

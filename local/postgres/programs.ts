@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { chown, cp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -45,10 +45,27 @@ async function findPrograms(): Promise<Programs> {
 /** PostgreSQL refuses to run as root, and `initdb` requires a system user. */
 function postgresAccount(): Account {
   if (process.getuid?.() !== 0) return {};
+  requireCapabilities();
   const ids = execFileSync('/bin/sh', ['-c', 'id -u nobody && id -g nobody'], { encoding: 'utf8' });
   // macOS prints nobody's ids as 4294967294; spawn accepts only signed 32-bit numbers.
   const [uid = 0, gid = 0] = ids.split('\n').map((id) => Number(id) | 0);
   return { uid, gid };
+}
+
+/** What root needs to run and stop a program as `nobody`, in a folder of that user; the numbers are in linux/capability.h. */
+const capabilities = { CHOWN: 0, DAC_OVERRIDE: 1, KILL: 5, SETGID: 6, SETUID: 7 };
+
+/** @throws Error for root of a container that has dropped some: each call would fail with a bare EPERM */
+function requireCapabilities(): void {
+  if (process.platform !== 'linux') return;
+  const [, held = ''] = /^CapEff:\s*(\w+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  const missing = Object.entries(capabilities)
+    .filter(([, bit]) => !((BigInt(`0x${held}`) >> BigInt(bit)) & 1n))
+    .map(([name]) => name);
+  if (missing.length === 0) return;
+  throw new Error(
+    `PostgreSQL does not run as root, and this root may not start it as 'nobody': it lacks the capabilities ${missing.join(', ')}. Add them (--cap-add), or run this command as an ordinary user (in a container, --user node).`,
+  );
 }
 
 /** Whether every user may enter all parent folders. */

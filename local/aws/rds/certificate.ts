@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { writeText } from '../../state/json';
@@ -13,12 +14,16 @@ export interface LocalCertificate {
 
 const day = 24 * 60 * 60 * 1000;
 
-/** The certificate in a folder, created on first use for ten years. */
+/** The certificate in a folder, created for ten years on first use, or when the stored one is not valid now. */
 export async function localCertificate(directory: string): Promise<LocalCertificate> {
   const certFile = resolve(directory, 'localhost.pem');
   const keyFile = join(directory, 'localhost-key.pem');
   try {
-    return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8'), certFile };
+    const cert = readFileSync(certFile, 'utf8');
+    const { validFrom, validTo } = new X509Certificate(cert);
+    // A machine's clock may have been wrong.
+    if (Date.parse(validFrom) > Date.now() || Date.parse(validTo) < Date.now() + day) throw new Error();
+    return { key: readFileSync(keyFile, 'utf8'), cert, certFile };
   } catch {
     const { key, cert } = await generateCertificate();
     mkdirSync(directory, { recursive: true });

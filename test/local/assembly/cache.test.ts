@@ -93,3 +93,8 @@ it('an aborted synthesis leaves no partial assembly or temporary files', async (
   await outcome;
   expect(readdirSync(home('state'))).toEqual(['cdk.out']);
 });
+
+it('names the signal that killed a synthesis, and memory if it may be the kernel', async () => {
+  append('process.kill(process.pid, "SIGKILL");');
+  await expect(provide(home())).rejects.toThrow(/^Synthesis failed:\nIt was killed by SIGKILL.* memory/);
+});

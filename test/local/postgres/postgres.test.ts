@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, lstatSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -123,6 +123,16 @@ it('explains why it does not start, with a remedy that does not delete data unne
   const noMemory = 'FATAL: could not create shared memory segment: No space left on device';
   expect(didNotStart('/data', noMemory).message).not.toMatch(/disk|--fresh/);
   expect(() => installedPackage('win32-x64')).toThrow(/Run `npm ci` .*use WSL 2/);
+});
+
+// Needs root, as in a container that drops capabilities.
+const drop = ['setpriv', '--bounding-set', '-setuid'] as const;
+const canDrop = process.getuid?.() === 0 && spawnSync(drop[0], [...drop.slice(1), 'true']).status === 0;
+(canDrop ? it : it.skip)('names the capability that root lacks', () => {
+  const code = `require('./local/postgres/programs').postgresPrograms().catch(({ message }) => console.log(message))`;
+  const args = [...drop.slice(1), process.execPath, '--require', './bin/tsx.cjs', '-e', code];
+  const { stdout } = spawnSync(drop[0], args, { cwd: resolve(__dirname, '../../..'), encoding: 'utf8' });
+  expect(stdout).toMatch(/lacks the capabilities SETUID\. .*ordinary user/);
 });
 
 it('runs from a copy of a package that it cannot use', async () => {
