@@ -150,12 +150,19 @@ export function splitDelivery(text: string): readonly [headers: string, body: st
   const [, command, data] =
     /^(\s*curl\b[\s\S]*?)\s(?:-d|--data(?:-raw|-binary)?)[ =]+'([\s\S]*?)'(?!\\'')/.exec(text) ?? [];
   if (command && data) return [command, data.replaceAll("'\\''", "'")];
-  const [, head, rest] = /^([^{]*?:[^{]*?)\r?\n\r?\n(\S[\s\S]*)$/.exec(text) ?? [];
+  const [, head, rest] = /^([^{]*?(?::|=>)[^{]*?)\r?\n\r?\n(["']?\{[\s\S]*)$/.exec(text) ?? [];
   return head && rest ? [head, rest] : undefined;
 }
 
-/** What tools write between a header's name and its value: punctuation, the value's name or its type. */
-const between = '(?:\\W|value|string(?:\\(\\d+\\))?|b(?=["\']))*';
+/** What tools write between a header's name and its value: punctuation, the value's name, its type, or its index in an array. */
+const between = [
+  '\\W',
+  'value',
+  'string(?:\\(\\d+\\))?',
+  'b(?=["\'])',
+  'array(?:[ :(]*(?:size=)?\\d+)?',
+  '\\d+(?=\\]?\\s*=>)',
+].join('|');
 
 /**
  * The different values of a header, wherever tools show its name and then a value of this form: lines, curl, JSON, Node.js, Go,
@@ -163,8 +170,9 @@ const between = '(?:\\W|value|string(?:\\(\\d+\\))?|b(?=["\']))*';
  */
 function readHeader(text: string, name: string, form: string): readonly string[] {
   const named = `(?<![\\w-])(?:HTTP_)?${name.replaceAll('-', '[-_]')}`;
-  const found = text.matchAll(new RegExp(`${named}${between}(${form})`, 'gi'));
-  return [...new Set(Array.from(found, ([, value = '']) => value))];
+  // The lookahead takes all of it or none: part of an empty array, such as its length, is no value.
+  const found = text.matchAll(new RegExp(`${named}(?=((?:${between})*))\\1(${form})`, 'gi'));
+  return [...new Set(Array.from(found, ([, , value = '']) => value))];
 }
 
 function parse<Value>(text: string): Value | undefined {

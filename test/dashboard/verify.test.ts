@@ -88,6 +88,11 @@ const inLines = (form: (name: string, value: string) => string, separator = '\n'
 const cgi = (name: string) => `HTTP_${name.toUpperCase().replaceAll('-', '_')}`;
 const titled = (name: string) => name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 
+/** As frameworks of PHP hold headers: several values each. */
+const printed = `Array\n(\n${inLines(
+  (name, value) => `    [${titled(name)}] => Array\n        (\n            [0] => ${value}\n        )\n`,
+)}\n)\n`;
+
 /** How tools and frameworks show headers. */
 const forms: Readonly<Record<string, string>> = {
   'lines of Windows': inLines((name, value) => `${name}: ${value}`, '\r\n'),
@@ -108,6 +113,19 @@ const forms: Readonly<Record<string, string>> = {
   "Ruby's hash": `{${inLines((name, value) => `"${cgi(name)}"=>"${value}"`, ', ')}}`,
   "PHP's print_r": `Array\n(\n${inLines((name, value) => `    [${titled(name)}] => ${value}`)}\n)`,
   "PHP's var_dump": inLines((name, value) => `  ["${name}"]=>\n  string(${value.length}) "${value}"`),
+  "PHP's print_r of arrays": printed,
+  "PHP's var_dump of arrays": inLines(
+    (name, value) => `  ["${name}"]=>\n  array(1) {\n    [0]=>\n    string(${value.length}) "${value}"\n  }`,
+  ),
+  "PHP's var_export of arrays": `array (\n${inLines((name, value) => `  '${name}' => \n  array (\n    0 => '${value}',\n  ),`)}\n)`,
+  "PHP's short lists": `[${inLines((name, value) => `'${name}' => '${value}'`, ', ')}]`,
+  "PHP's short lists of lists": `[${inLines((name, value) => `'${name}' => [0 => '${value}']`, ', ')}]`,
+  "Laravel's dd": `array:6 [▼\n${inLines((name, value) => `  "${name}" => array:1 [▼\n    0 => "${value}"\n  ]`)}\n]`,
+  "Xdebug's var_dump": inLines(
+    (name, value) =>
+      `  '${name}' => \n    array (size=1)\n      0 => string '${value}' (length=${value.length})`,
+  ),
+  "WordPress's header arrays": `array (\n${inLines((name, value) => `  '${name.toLowerCase().replaceAll('-', '_')}' => \n  array (\n    0 => '${value}',\n  ),`)}\n)`,
   "Java's map": `{${inLines((name, value) => `${name}=${value}`, ', ')}}`,
   CSV: inLines((name, value) => `${name},${value}`),
   'a table in Markdown': inLines((name, value) => `| \`${name}\` | \`${value}\` |`),
@@ -117,6 +135,14 @@ const forms: Readonly<Record<string, string>> = {
 it.each(Object.entries(forms))('reads %s', async (_, text) => {
   expect(await check({ text, secret: otherSecret })).toMatchObject({ verdict: 'valid' });
 });
+
+it.each(['array:0 []', 'Array\n(\n)', 'Array\n(\n    [0] => \n)', 'array (size=0)\n  empty'])(
+  'finds no value in %j',
+  async (empty) => {
+    const { problems } = await check({ text: lines({ 'webhook-timestamp': empty }) });
+    expect(problems).toEqual([['headers', expect.stringContaining('webhook-timestamp. Write')]]);
+  },
+);
 
 it('names all missing fields, and headers without a value, at once', async () => {
   const headers = pairs.map(([name, value]) => `<td>${name}</td><td>${value}</td>`).join('');
@@ -142,6 +168,7 @@ it.each([
     'a curl command',
     `curl 'https://a.example/' \\\n  ${lines().replace(/^.*$/gm, "-H '$&' \\")} --data-raw '${body}'`,
   ],
+  ["PHP's print_r of arrays, and the body", `${printed}\n${body}`],
   ['headers in another order', `${lines().split('\n').reverse().join('\n')}\n\n${body}`],
 ])('divides %s into headers and body that verify', async (_, text) => {
   const [headers = '', divided] = splitDelivery(text) ?? [];
@@ -151,5 +178,6 @@ it.each([
 
 it.each([
   ['headers', lines()],
+  ["PHP's print_r of arrays", printed],
   ['a body', body],
 ])('does not divide %s', (_, text) => expect(splitDelivery(text)).toBeUndefined());
