@@ -55,15 +55,21 @@ export const allowListFormats = {
   // https://nginx.org/en/docs/http/ngx_http_access_module.html
   nginx: {
     title: 'nginx',
-    use: '"include" it in the location block. Behind a load balancer, configure set_real_ip_from first.',
+    use: '"include" it in the location block, then nginx -s reload. Behind a load balancer, configure set_real_ip_from first.',
     render: (rules) => {
       const allowed = rules.map(({ cidr, comment }) => `allow ${cidr}; # ${comment}`);
       return commented(allowed, 'deny all;');
     },
   },
+  // Of several "Require" directives, one that matches is enough: https://httpd.apache.org/docs/2.4/mod/mod_authz_core.html
+  apache: {
+    title: 'Apache',
+    use: '"Include" it in the <Location> block, without any other "Require" there, then apachectl graceful. Behind a load balancer, configure RemoteIPInternalProxy first.',
+    render: (rules) => commented(rules.flatMap(({ cidr, comment }) => [`# ${comment}`, `Require ip ${cidr}`])),
+  },
   nftables: {
     title: 'nftables',
-    use: "nft -f FILE. This closes the host's port, a container's published one and IPv6 too, to all but these addresses and the host itself.",
+    use: "nft -f FILE, again after a change. This closes the host's port and a container's published one, TCP and UDP (HTTP/3), IPv6 too, to all but these addresses (TCP only) and the host itself.",
     // A separate table, replaced atomically whenever the file is loaded:
     // https://wiki.nftables.org/wiki-nftables/index.php/Atomic_rule_replacement
     // Before any DNAT, after which packets for a container's published port would be forwarded past the hook `input`:
@@ -85,6 +91,7 @@ ${elements.join('\n')}
     fib daddr type != local accept
     tcp dport ${port} ip saddr @origins accept
     tcp dport ${port} drop
+    udp dport ${port} drop
   }
 }`);
     },
@@ -92,7 +99,7 @@ ${elements.join('\n')}
   // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_AuthorizeSecurityGroupIngress.html
   'aws-security-group': {
     title: 'AWS security group',
-    use: 'aws ec2 authorize-security-group-ingress --group-id sg-… --cli-input-json file://FILE',
+    use: 'aws ec2 authorize-security-group-ingress --group-id sg-… --cli-input-json file://FILE. AWS refuses the whole call (InvalidPermission.Duplicate) if one of the rules exists: remove from IpRanges each CidrIp that the group has.',
     render: (rules, port) => {
       const IpRanges = rules.map(({ cidr, comment }) => ({ CidrIp: cidr, Description: comment }));
       return json({ IpPermissions: [{ IpProtocol: 'tcp', FromPort: port, ToPort: port, IpRanges }] });

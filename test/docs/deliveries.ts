@@ -13,11 +13,13 @@ export const page = readFileSync(join(projectRoot, 'docs/receivers.md'), 'utf8')
 /** The one block of code under a heading. */
 export const snippet = (heading: string): string => codeUnder('docs/receivers.md', heading)[0] as string;
 
-/** The arguments of the guide's code for a framework, from its table. */
-export function argumentsIn(framework: string): { readonly body: string; readonly headers: string } {
+/** The arguments of the guide's code for a framework, from its table; `setup` is what the body's cell also asks for. */
+export function argumentsIn(framework: string): Readonly<Record<'body' | 'headers' | 'setup', string>> {
   const row = page.split('\n').find((line) => line.startsWith(`  | ${framework} |`)) ?? '';
-  const [, , body = '', headers = ''] = row.split(' | ').map((cell) => cell.split('`')[1]);
-  return { body, headers };
+  const [, , [, body = '', , setup = ''] = [], [, headers = ''] = []] = row
+    .split(' | ')
+    .map((cell) => cell.split('`'));
+  return { body, headers, setup };
 }
 
 const [key, other] = [randomBytes(32), randomBytes(32)];
@@ -54,4 +56,15 @@ export const deliveries: readonly Delivery[] = [
   ['with a truncated signature', false, { ...headers, 'webhook-signature': signature.slice(0, -4) }],
   ['an hour old', false, headersOf([key], -3_600)],
   ['of the future', false, headersOf([key], 3_600)],
+];
+
+const hostileTexts = [
+  ...[309, 400, 5_000].map((digits) => '9'.repeat(digits)),
+  ...['9223372036854775807', '-9223372036854775808', '1e400', 'NaN', '-', '٣', '\ud800', '\0', '%', '🤷'],
+];
+
+/** The headers of no delivery of ours: each code of the page refuses them, and none raises an error. */
+export const hostileHeaders: readonly Sent[] = [
+  {},
+  ...Object.keys(headers).flatMap((name) => hostileTexts.map((text) => ({ ...headers, [name]: text }))),
 ];

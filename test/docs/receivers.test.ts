@@ -1,9 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { transformSync } from 'esbuild';
+import { fastify } from 'fastify';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { retrySchedule } from '../../domain/delivery';
 import { projectRoot } from '../architecture/sources';
@@ -15,6 +17,7 @@ import {
   argumentsIn,
   body,
   deliveries,
+  hostileHeaders,
   invalidSecrets,
   page,
   type Sent,
@@ -63,6 +66,13 @@ it.each([
   expect(found).toEqual(deliveries.map(([name, valid]) => [name, valid]));
 });
 
+it('the TypeScript refuses hostile headers, and hostile text', () => {
+  for (const hostile of hostileHeaders) {
+    expect([hostile, verify(secret, hostile, body)]).toEqual([hostile, false]);
+    expect(verify(secret, hostile, '\ud800')).toBe(false);
+  }
+});
+
 /** The guide's arguments for a framework of JavaScript. */
 function readerFor(framework: string) {
   const { body, headers } = argumentsIn(framework);
@@ -71,6 +81,7 @@ function readerFor(framework: string) {
   return (given: { readonly request?: unknown; readonly event?: object }) =>
     read(buffer, given.request, given.event) as Promise<[body: string, headers: Sent]>;
 }
+const json = { 'content-type': 'application/json' };
 type Arguments = readonly [body: string, headers: Sent];
 
 /** A server of Node.js, and what its handler reads from a request. */
@@ -85,6 +96,30 @@ async function throughNode(sent: Sent, text: string): Promise<Arguments> {
   await fetch(server.url, { method: 'POST', headers: sent, body: text }).finally(() => server.stop());
   return found as Promise<Arguments>;
 }
+/** Fastify parses JSON, unless the guide's parser is added. */
+async function throughFastify(headers: Sent, text: string): Promise<Arguments> {
+  const { setup } = argumentsIn('Fastify');
+  const app = fastify();
+  new Function('app', setup)(app);
+  let found: Promise<Arguments> | undefined;
+  app.post('/', async (request) => {
+    found = readerFor('Fastify')({ request });
+    await found;
+    return '';
+  });
+  await app.inject({ method: 'POST', url: '/', headers: { ...json, ...headers }, payload: text });
+  await app.close();
+  return found as Promise<Arguments>;
+}
+/** What the Functions Framework 5 passes to a function: it has parsed the body, and read the stream to its end. */
+const throughCloudFunctions = (headers: Sent, text: string) =>
+  readerFor('Cloud Functions')({
+    request: Object.assign(Readable.from([]), {
+      headers,
+      body: JSON.parse(text),
+      rawBody: Buffer.from(text),
+    }),
+  });
 const throughLambda = (isBase64Encoded: boolean) => (headers: Sent, text: string) => {
   const body = Buffer.from(text).toString(isBase64Encoded ? 'base64' : 'utf8');
   return readerFor('Lambda behind API Gateway or a function URL')({
@@ -93,6 +128,8 @@ const throughLambda = (isBase64Encoded: boolean) => (headers: Sent, text: string
 };
 it.each<[string, (headers: Sent, text: string) => Promise<Arguments>]>([
   ['Node.js', throughNode],
+  ['Fastify', throughFastify],
+  ['Cloud Functions', throughCloudFunctions],
   [
     'a Fetch handler',
     (headers, body) =>

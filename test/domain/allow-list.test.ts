@@ -33,6 +33,10 @@ allow 192.0.2.9/32; # ${staging}
 allow 203.0.113.8/32; # ${reserve}
 allow 203.0.113.9/32; # ${reserve}
 deny all;`,
+  apache: [
+    `# ${headline}`,
+    ...cidrs.flatMap((cidr, index) => [`# ${comments[index]}`, `Require ip ${cidr}`]),
+  ].join('\n'),
   nftables: `# ${headline}
 table inet wallet-webhooks
 delete table inet wallet-webhooks
@@ -52,6 +56,7 @@ table inet wallet-webhooks {
     fib daddr type != local accept
     tcp dport 8443 ip saddr @origins accept
     tcp dport 8443 drop
+    udp dport 8443 drop
   }
 }`,
   'aws-security-group': json({

@@ -1,8 +1,8 @@
 const { projects, reporters } = require('../../jest.config');
 
 /**
- * `npm run test:tools`: tests that are slow or need more than Node.js, and so are not part of `npm test`: CloudFormation's own rules, Go, jq,
- * Python, nftables.
+ * `npm run test:tools`: tests that are slow or need more than Node.js, and so are not part of `npm test`: CloudFormation's own rules, Apache,
+ * Go, Java, jq, nftables, PHP, Python, Ruby.
  * @type {import('jest').Config}
  */
 module.exports = {

@@ -33,6 +33,13 @@ async function listen(name: (typeof names)[number], port: number) {
   await eventually(async () => connect(name, '127.0.0.1', port) === 'open', 10);
 }
 
+/** As HTTP/3 would. */
+async function listenByUdp(port: number) {
+  const code = `require('dgram').createSocket('udp6').on('message', function (_, { address, port }) { this.send('hello', port, address); }).bind(${port})`;
+  spawn('ip', ['netns', 'exec', `${prefix}host`, process.execPath, '-e', code], { stdio: 'ignore' });
+  await eventually(async () => ask('host', '127.0.0.1', port) === 'open', 10);
+}
+
 beforeAll(async () => {
   for (const name of names) run(`ip netns add ${prefix}${name}`);
   for (const name of names) within(name, 'ip link set lo up');
@@ -53,6 +60,7 @@ beforeAll(async () => {
   within('host', 'sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1');
   within('host', 'nft -f -', docker);
   await listen('host', 8443);
+  await listenByUdp(8443);
   await listen('container', 8080);
   await listen('internet', 443);
 });
@@ -71,10 +79,16 @@ const connect = (from: (typeof names)[number], host: string, port: number) =>
     from,
     `node -e "const s = require('net').connect({ host: '${host}', port: ${port}, timeout: 1500 }); s.on('data', () => end('open')).on('timeout', () => end('closed')).on('error', () => end('refused')); function end(w) { console.log(w); process.exit(); }"`,
   ).trim();
+const ask = (from: (typeof names)[number], host: string, port: number) =>
+  within(
+    from,
+    `node -e "const s = require('dgram').createSocket('udp4').on('message', () => end('open')); s.send('hi', ${port}, '${host}'); setTimeout(() => end('closed'), 1500); function end(w) { console.log(w); process.exit(); }"`,
+  ).trim();
 /** As a receiver, a stranger and the host itself find the ports of the host. */
 const seen = () => ({
   published: ['origin', 'stranger'].map((from) => connect(from as 'origin', '203.0.113.1', 443)),
   own: ['origin', 'stranger'].map((from) => connect(from as 'origin', '203.0.113.1', 8443)),
+  udp: ['origin', 'stranger', 'host'].map((from) => ask(from as 'origin', '203.0.113.1', 8443)),
   own6: ['origin', 'stranger'].map((from) => connect(from as 'origin', '2001:db8:1::1', 8443)),
   itself: [connect('host', '127.0.0.1', 8443), connect('host', '203.0.113.1', 8443)],
   fromContainer: connect('container', '192.0.2.80', 443),
@@ -86,12 +100,14 @@ const load = (port: number) => {
 };
 
 it("nftables' list closes a container's published port and the host's own to strangers, and nothing else", () => {
-  const open = { published: ['open', 'open'], own: ['open', 'open'], own6: ['open', 'open'] };
+  const both = ['open', 'open'];
+  const open = { published: both, own: both, own6: both, udp: [...both, 'open'] };
   const inside = { itself: ['open', 'open'], fromContainer: 'open' };
   expect(seen()).toEqual({ ...open, ...inside });
   load(443);
   expect(seen()).toEqual({ ...open, ...inside, published: ['open', 'closed'] });
   // Loaded again, for another port.
   load(8443);
-  expect(seen()).toEqual({ ...open, ...inside, own: ['open', 'closed'], own6: ['closed', 'closed'] });
+  const closed = { own: ['open', 'closed'], own6: ['closed', 'closed'], udp: ['closed', 'closed', 'open'] };
+  expect(seen()).toEqual({ ...open, ...inside, ...closed });
 }, 120_000);

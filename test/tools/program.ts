@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { eventually } from '../support/eventually';
+import { startHttpServer } from '../support/http-server';
+
+/** A server program of another language. */
+export interface Program {
+  /** Ends with a slash. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a program on a free port of this machine, and waits for it. @throws Error with what it printed if it does not listen */
+export async function startProgram(
+  commandLine: (port: number) => readonly string[],
+  cwd: string,
+): Promise<Program> {
+  const { port, url, stop } = await startHttpServer(() => undefined);
+  await stop();
+  const [command = '', ...args] = commandLine(port);
+  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const printed: unknown[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => printed.push(chunk));
+  child.on('error', (error) => printed.push(error));
+  const program: Program = {
+    url,
+    async stop() {
+      if (child.pid === undefined || child.exitCode !== null) return;
+      child.kill();
+      await once(child, 'exit');
+    },
+  };
+  try {
+    await eventually(() => fetch(url), 60);
+    return program;
+  } catch {
+    await program.stop();
+    throw new Error(`${command} does not listen on port ${port}: ${printed.join('')}`);
+  }
+}
