@@ -65,7 +65,8 @@ export const allowListFormats = {
   apache: {
     title: 'Apache',
     use: '"Include" it in the <Location> block, without any other "Require" there, then apachectl graceful. Behind a load balancer, configure RemoteIPInternalProxy first.',
-    render: (rules) => commented(rules.flatMap(({ cidr, comment }) => [`# ${comment}`, `Require ip ${cidr}`])),
+    render: (rules) =>
+      commented(rules.flatMap(({ cidr, comment }) => [`# ${comment}`, `Require ip ${cidr}`])),
   },
   nftables: {
     title: 'nftables',
