@@ -155,14 +155,7 @@ export function splitDelivery(text: string): readonly [headers: string, body: st
 }
 
 /** What tools write between a header's name and its value: punctuation, the value's name, its type, or its index in an array. */
-const between = [
-  '\\W',
-  'value',
-  'string(?:\\(\\d+\\))?',
-  'b(?=["\'])',
-  'array(?:[ :(]*(?:size=)?\\d+)?',
-  '\\d+(?=\\]?\\s*=>)',
-].join('|');
+const between = /\W|value|string(?:\(\d+\))?|b(?=["'])|array(?:[ :(]*(?:size=)?\d+)?|\d+(?=\]?\s*=>)/.source;
 
 /**
  * The different values of a header, wherever tools show its name and then a value of this form: lines, curl, JSON, Node.js, Go,
