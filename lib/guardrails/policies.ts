@@ -6,7 +6,7 @@ export interface GuardedAccount {
   readonly account: string;
   /** The id of its organization, `o-…`. */
   readonly organization: string;
-  /** The ARN of the account's only role, beside CloudFormation's, that may delete keys and release addresses. @default - none */
+  /** The ARN of the account's only role, beside CloudFormation's, that may delete keys, release or transfer addresses, and close the account. @default - none */
   readonly breakGlass?: string;
 }
 
@@ -73,6 +73,9 @@ const neverCalled = `backup:AssociateBackupVaultMpaApprovalTeam backup:PutBackup
  */
 const backupCopies = 'backup:Copy* backup:StartCopyJob rds:Copy*Snapshot rds:ModifyDB*SnapshotAttribute';
 
+const irreversible =
+  'account:CloseAccount ec2:EnableAddressTransfer ec2:ReleaseAddress kms:DisableKey kms:ScheduleKeyDeletion';
+
 /**
  * Material of keys leaves a row's regions by replication only.
  * https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-auth.html
@@ -118,6 +121,7 @@ export function serviceControlPolicy({ environment, account, breakGlass }: Guard
       Condition: { StringNotEquals: { 'aws:RequestedRegion': regions } },
     },
     deny('EnablingRegions', 'account:EnableRegion', { StringNotEquals: { 'account:TargetRegion': regions } }),
+    deny('DisablingRegions', 'account:DisableRegion', { StringEquals: { 'account:TargetRegion': regions } }),
     deny('NeverCalled', neverCalled),
     deny('BackupCopies', backupCopies, { ArnNotLike: { 'aws:PrincipalArn': Resource } }),
     // A plan's copy action can do this: AWS Backup carries it out with its role.
@@ -137,9 +141,13 @@ export function serviceControlPolicy({ environment, account, breakGlass }: Guard
     deny('SecretReplicas', 'secretsmanager:CreateSecret secretsmanager:ReplicateSecretToRegions', {
       Null: { 'secretsmanager:AddReplicaRegions': 'false' },
     }),
-    // Receivers' allow-lists and all derived secrets depend on these, and no backup holds them.
-    deny('IrreversibleLoss', 'ec2:ReleaseAddress kms:DisableKey kms:ScheduleKeyDeletion', {
-      ArnNotLike: { 'aws:PrincipalArn': deleters },
+    // Receivers' allow-lists and all derived secrets depend on these, and no backup holds them. An address can be transferred to any
+    // account: https://docs.aws.amazon.com/vpc/latest/userguide/vpc-eips.html#transfer-EIPs-intro
+    deny('IrreversibleLoss', irreversible, { ArnNotLike: { 'aws:PrincipalArn': deleters } }),
+    // A key whose policy locks its account out: as Control Tower's CT.KMS.PV.3.
+    // https://docs.aws.amazon.com/controltower/latest/controlreference/ct-kms-pv-3.html
+    deny('KeyLockout', 'kms:CreateKey kms:PutKeyPolicy', {
+      Bool: { 'kms:BypassPolicyLockoutSafetyCheck': 'true' },
     }),
   );
 }

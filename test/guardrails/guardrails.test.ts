@@ -3,7 +3,7 @@ import type { Environment } from '../../lib/environment/schema';
 import { GuardrailsStack } from '../../lib/guardrails/guardrails-app';
 import * as policies from '../../lib/guardrails/policies';
 import { readGuardedAccount } from '../../lib/guardrails/settings';
-import { readActions } from '../constructs/documented-permissions';
+import { permissionsOf, readActions } from '../constructs/documented-permissions';
 import { matches, type Request, statementsFor } from '../support/policy-evaluator';
 import { complete, newcomer, shapes, withStandby } from '../support/rows';
 import { withApp } from '../support/stacks';
@@ -35,6 +35,12 @@ describe.each(Object.entries(shapes))('of a row %s', (_, row) => {
       (each) => each !== 'ec2:ReleaseAddress' || templates.includes('::EIP"'),
     );
     expect(deployed.map(({ action }) => action)).toEqual(expect.arrayContaining(losses));
+    const ofPeople = ({ context }: Request) => context?.['aws:PrincipalArn'] === breakGlass;
+    const ours = [
+      ...allowed.filter((each) => !ofPeople(each)).map(({ action }) => action),
+      ...permissionsOf(),
+    ];
+    expect(ours.filter((action) => made.foreignLosses.includes(action))).toEqual([]);
     for (const [action, property] of Object.entries(made.unusedProperties)) {
       expect([isDenied(serviceOf(row), { action }), templates.includes(`"${property}":`)]).toEqual([
         true,

@@ -93,6 +93,7 @@ function requestsOf({ Resources, region }: ReturnType<typeof templatesOf>[number
       'kms:MultiRegion': `${Properties.MultiRegion ?? Type === 'AWS::KMS::ReplicaKey'}`,
       'kms:ReplicaRegion': region,
       'iam:PassedToService': passedTo[Type] ?? `unknown for ${Type}`,
+      'kms:BypassPolicyLockoutSafetyCheck': `${Properties.BypassPolicyLockoutSafetyCheck ?? false}`,
     };
     const text = JSON.stringify(Properties);
     const isFor = (id: string) => !/::IAM::/.test(Type) && text.includes(`{"Fn::GetAtt":["${id}","Arn"]}`);
@@ -127,6 +128,7 @@ export function allowedIn(row: Environment): readonly Request[] {
     ...requests(region, [...callsOfCommands(), ...permissionsOf()].join(' '), operator),
     ...requests(region, copies, { ...by(backupRole(row)), 'backup:CopyTargets': [vaultIn(region)] }),
     ...requests('us-east-1', globalReads),
+    ...requests(region, 'account:DisableRegion', { 'account:TargetRegion': 'sa-east-1' }),
     ...requests('sa-east-1', 'rds:DescribeDBClusterSnapshots tag:GetResources'),
     // A pager.
     ...requests(region, 'sns:Subscribe', { 'sns:Protocol': 'https' }),
@@ -134,7 +136,10 @@ export function allowedIn(row: Environment): readonly Request[] {
   return [...new Map(all.map((request) => [JSON.stringify(request), request])).values()];
 }
 
+/** What CloudFormation does to undo a creation, and otherwise only the break-glass role. */
 export const losses = readActions('kms:ScheduleKeyDeletion DisableKey ec2:ReleaseAddress');
+/** What neither templates nor `wallet` do. */
+export const foreignLosses = readActions('ec2:EnableAddressTransfer account:CloseAccount');
 
 /** The doors that the service control policy keeps closed, by name, with requests that try them. */
 export function keptClosed(row: Environment): Readonly<Record<string, readonly Request[]>> {
@@ -152,6 +157,7 @@ export function keptClosed(row: Environment): Readonly<Record<string, readonly R
       'rds:CreateDBCluster s3:CreateBucket ec2:DescribeVpcs',
     ),
     'enabling regions': calls('account:EnableRegion', { 'account:TargetRegion': outside }),
+    'disabling regions': calls('account:DisableRegion', { 'account:TargetRegion': region }),
     'leaving the organization': calls('organizations:LeaveOrganization'),
     'copies of backups, by others than AWS Backup': [
       ...calls(`${copies} CopyDBSnapshot ModifyDBSnapshotAttribute backup:StartCopyJob`),
@@ -176,7 +182,10 @@ export function keptClosed(row: Environment): Readonly<Record<string, readonly R
       ...calls('iam:PassRole', { 'iam:PassedToService': 'lambda.amazonaws.com' }, own),
     ],
     'irreversible loss': [role('Administrator'), `${breakGlass}1`, ...similar].flatMap((principal) =>
-      calls(losses.join(' '), by(principal)),
+      calls([...losses, ...foreignLosses].join(' '), by(principal)),
+    ),
+    'keys that lock their account out': [role('Administrator'), breakGlass].flatMap((principal) =>
+      calls('kms:CreateKey PutKeyPolicy', { ...by(principal), 'kms:BypassPolicyLockoutSafetyCheck': 'true' }),
     ),
   };
 }
