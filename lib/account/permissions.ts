@@ -105,6 +105,11 @@ export function permissionsOf(
       },
       readConsumers,
       {
+        actions: ['lambda:GetFunctionConcurrency'],
+        resources: named('lambda', '-DeleteUserGroup*'),
+        wildcard: namedAfterStack,
+      },
+      {
         actions: ['sqs:GetQueueAttributes'],
         resources: named('sqs', '-*'),
         wildcard: namedAfterStack,

@@ -91,6 +91,7 @@ const restActions: readonly (readonly [path: RegExp, action: string])[] = [
   [/^\/logically-air-gapped-backup-vaults\/(?<BackupVaultName>[^/]+)\//, 'ListRestoreAccessBackupVaults'],
   [/\/getRegionOptStatus$/, 'GetRegionOptStatus'],
   [/\/event-source-mappings\/(?<UUID>.+)$/, 'GetEventSourceMapping'],
+  [/\/functions\/(?<FunctionName>.+)\/concurrency$/, 'GetFunctionConcurrency'],
   [/\/functions\/.+\/invocations$/, 'Invoke'],
 ];
 

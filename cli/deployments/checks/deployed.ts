@@ -1,6 +1,7 @@
 import { EC2 } from '@aws-sdk/client-ec2';
+import { Lambda } from '@aws-sdk/client-lambda';
 import { callAws, clientSettings } from '../../shell/aws';
-import { type Check, existing, failed } from './check';
+import { type Check, existing, failed, warning } from './check';
 
 export const deployedChecks: readonly Check[] = [
   {
@@ -12,6 +13,25 @@ export const deployedChecks: readonly Check[] = [
       return remedy
         ? failed(status, remedy.replace('STACK', `--stack-name ${stack.name} --region ${stack.region}`))
         : status;
+    },
+  },
+  {
+    // Closed for a restore or a promotion. No deployment opens it: the templates reserve nothing.
+    id: 'deletions',
+    async run({ stack: { region }, deployed }) {
+      const { resources = [] } = (await deployed) ?? {};
+      const isOfDeletions = /^DeleteUserGroup[0-9A-F]{8}$/;
+      const FunctionName = resources.find(
+        ({ type, logicalId }) => type === 'AWS::Lambda::Function' && isOfDeletions.test(logicalId),
+      )?.physicalId;
+      if (FunctionName === undefined) return 'no function that deletes';
+      const lambda = new Lambda(clientSettings(region));
+      const reserved = await callAws(lambda, 'getFunctionConcurrency', { FunctionName });
+      if (reserved.ReservedConcurrentExecutions !== 0) return `${FunctionName} runs`;
+      return warning(
+        `${FunctionName} has a reserved concurrency of 0: deletions return 500`,
+        `Unless a restore or a promotion keeps it closed: aws lambda delete-function-concurrency --region ${region} --function-name ${FunctionName}`,
+      );
     },
   },
   {
@@ -44,7 +64,7 @@ export const deployedChecks: readonly Check[] = [
         if (current.AssociationId && !held.some(({ AllocationId }) => AllocationId === allocationId))
           return failed(
             `${address} (${allocationId}) is on ${current.NetworkInterfaceId}, not on the stack's gateway`,
-            'Release it: "Keeping the address" in docs/runbook/planned-work.md.',
+            'Disassociate it, and never release it: "Keeping the address" in docs/runbook/planned-work.md.',
           );
       }
       return `${AllocationIds.join(', ')}: unassociated, or on the stack's gateway`;

@@ -99,6 +99,15 @@ const clusterOf = (EngineVersion: string, from?: string, to?: string) => {
   const DBCluster = { EngineVersion, EarliestRestorableTime: from, LatestRestorableTime: to };
   return answering('rds:DescribeDBClusters', { DBClusters: { DBCluster } });
 };
+const reserving = (ReservedConcurrentExecutions?: number): Replies => ({
+  ...withStacks(),
+  ...withResources(
+    ['AWS::Lambda::Function', 'WalletEu-DeleteUserGroup0-x', 'DeleteUserGroup0123ABCD'],
+    ['AWS::RDS::DBCluster', 'wallet-plain-1'],
+  ),
+  ...clusterOf('17.9'),
+  ...answering('lambda:GetFunctionConcurrency', { ReservedConcurrentExecutions }),
+});
 const running = (version: string, suffix = ''): Replies => ({
   ...withStacks(),
   ...withResources(['AWS::RDS::DBCluster', `wallet-plain-1${suffix}`]),
@@ -146,6 +155,8 @@ const certificate = (Status: string, DomainName: string, ...SubjectAlternativeNa
 it.each<[string, Environment, Replies]>([
   ['a first deployment', plain, {}],
   ['an update', plain, running('17.9')],
+  ['an update of a function that may run', plain, reserving()],
+  ['an update of a function that may run ten times at once', plain, reserving(10)],
   ['a disposable row with placeholders and no alarms', disposable, {}],
   ['an adopted address on its own gateway, and a free one', adopting, { ...ownGateway, ...addresses() }],
   ['a restore to a time', toTime, clusterOf('17.9', midnight, next)],
@@ -169,6 +180,7 @@ it.each<[expected: string, text: string, Environment, Replies]>([
   ['not checked region', 'a role that has', plain, refusing('account:GetRegionOptStatus', 'AccessDenied')],
   ['failed stack-state', 'rollback-stack --stack-name WalletEu', plain, inStatus('UPDATE_FAILED')],
   ['failed stack-state', 'Wait until CloudFormation', plain, inStatus('UPDATE_IN_PROGRESS')],
+  ['warning deletions', '--function-name WalletEu-DeleteUserGroup0-x', plain, reserving(0)],
   ['warning zones', 'c is missing, eu-central-1d is impaired', plain, zonesAre('abd')],
   ['warning guardrails', 'docs/guardrails.md', plain, zonesAre('abc', refusal('DryRunOperation'))],
   ['warning guardrails', 'us-east-1', plain, zonesAre('abc', refusal('UnauthorizedOperation'))],
@@ -231,7 +243,12 @@ it.each<[expected: string, text: string, Environment, Replies]>([
   ['failed restore', 'from 2026-11-21T10:30:01', toTime, clusterOf('17.9', late, next)],
   ['failed adopted-address', 'is not in eu', adopting, answering('ec2:DescribeAddresses', {})],
   ['failed adopted-address', '203.0.113.9, but', adopting, moved],
-  ['failed adopted-address', 'is on eni-1, not on the stack', adopting, addresses()],
+  [
+    'failed adopted-address',
+    "is on eni-1, not on the stack's gateway. Disassociate it, and never",
+    adopting,
+    addresses(),
+  ],
 ])('%s: %s', async (expected, text, environment, replies) => {
   const checked = await run(environment, replies);
   const lines = checked.map(({ outcome, id, found, remedy }) => `${outcome} ${id}: ${found}. ${remedy}`);
