@@ -138,6 +138,7 @@ export class AirGappedBackups extends Construct {
       assumedBy: new ServicePrincipal('backup.amazonaws.com'),
     });
     const named = 'AWS Backup makes the names of its snapshots and of the clusters that it restores.';
+    const vaultSnapshots = arn('rds', 'cluster-snapshot', 'awsbackup:*', '*');
     const vault = (name: string) => arn('backup', 'backup-vault', name);
     const keyArn = [cluster.key.keyArn];
     // A reason for a `*` stands at the first statement with that resource.
@@ -176,16 +177,14 @@ export class AirGappedBackups extends Construct {
       allow('rds:RestoreDBClusterFromSnapshot', [drilled, rds('subgrp', cluster.subnetGroupName)]),
       allow(
         'rds:RestoreDBClusterFromSnapshot',
-        [
-          rds('cluster-pg', 'default.*'),
-          rds('og', 'default:*'),
-          arn('rds', 'cluster-snapshot', 'awsbackup:*', '*'),
-        ],
+        [rds('cluster-pg', 'default.*'), rds('og', 'default:*'), vaultSnapshots],
         {
           wildcard:
             'Snapshots of the vault lie in an account of AWS, and default groups are named after versions.',
         },
       ),
+      // A restore also reads the snapshot: AWS's policy for restores (RDSPermissions, version 35) allows it on all.
+      allow('rds:DescribeDBClusterSnapshots ListTagsForResource', [vaultSnapshots]),
     ];
     for (const { wildcard: _, ...statement } of permissions) role.addToPolicy(new PolicyStatement(statement));
     acknowledgePermissions(defaultPolicy(role), permissions);

@@ -90,6 +90,11 @@ it('its role is for AWS Backup, and deletes, shares and copies only what AWS Bac
   expect(resourcesFor('rds:ModifyDBClusterSnapshotAttribute')).toEqual(snapshots);
   const drills = [expect.stringContaining(':cluster:awsbackup-restore-test*')];
   expect(resourcesFor('rds:DeleteDBCluster')).toEqual(drills);
+  // Those of the vault lie in an account of AWS, and a restore reads them.
+  for (const action of ['rds:DescribeDBClusterSnapshots', 'rds:ListTagsForResource'])
+    expect(resourcesFor(action)).toContainEqual(
+      expect.stringMatching(/^arn:\S+:rds:\S+:\*:cluster-snapshot:awsbackup:\*$/),
+    );
   // The API has no resources.
   const everywhere = statements.filter(({ Resource }) => Resource === '*');
   expect(everywhere.map(({ Action }) => Action)).toEqual(['tag:GetResources']);

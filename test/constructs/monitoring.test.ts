@@ -91,7 +91,10 @@ const promised: Readonly<Record<string, readonly string[]>> = {
   'database-capacity': [`${database('ACUUtilization')} >= 80, 3 of 3, breaching`],
   'database-connections': [`${database('DatabaseConnections')} >= ${throttle.burst}, 3 of 3`],
   'purge-behind': [
-    `WalletApi/${stackId} OldestExpiredSeconds {} Maximum of 60 min >= 21600, 3 of 3, breaching`,
+    'IF(0 * probes + runs < 1, 21600, oldest) >= 21600, 3 of 3',
+    'probes: AWS/Lambda Invocations {FunctionName=ProbeProbeWebhooks} Sum of 60 min',
+    `runs: WalletApi/${stackId} OldestExpiredSeconds {} SampleCount of 60 min`,
+    `oldest: WalletApi/${stackId} OldestExpiredSeconds {} Maximum of 60 min`,
   ],
   'database-replication': [`${database('AuroraReplicaLag', ' Role=READER')} >= 1000, 3 of 3, breaching`],
   'backup-copy': [
