@@ -50,6 +50,11 @@ export function permissionsOf(
   };
   const namedAfterStack =
     'CloudFormation names it after the stack and the logical id, and ends the name with letters that it makes.';
+  const readQueues: Permission = {
+    actions: ['sqs:GetQueueAttributes'],
+    resources: stacks.map((stack) => arn('sqs', stack.region, `${stack.stackId}-*`)),
+    wildcard: namedAfterStack,
+  };
   const named = (service: 'lambda' | 'sqs', ending: string) =>
     stacks.map((stack) => {
       const name = `${stack.stackId}${ending}`;
@@ -109,11 +114,7 @@ export function permissionsOf(
         resources: named('lambda', '-DeleteUserGroup*'),
         wildcard: namedAfterStack,
       },
-      {
-        actions: ['sqs:GetQueueAttributes'],
-        resources: named('sqs', '-*'),
-        wildcard: namedAfterStack,
-      },
+      readQueues,
       {
         actions: ['rds:DescribeDBClusters', 'rds:DescribeDBClusterSnapshots', 'rds:DescribeGlobalClusters'],
         resources: [
@@ -154,18 +155,25 @@ export function permissionsOf(
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-drift.html
     drift: [assumeBootstrapRoles('lookup')],
 
-    // For `wallet outputs`, `move-origin` and `smoke`: docs/operating.md#iam-permissions.
+    // For `wallet outputs`, `origin-status`, `move-origin`, `smoke` and `webhook test`: docs/operating.md#iam-permissions. What the
+    // person on call does alone must not wait for an administrator.
     operate: [
       onStacks('DescribeStacks', 'ListStackResources', 'DescribeStackEvents', 'UpdateStack'),
       readBootstrapVersion,
       {
-        actions: ['ec2:DescribeAddresses', 'ec2:DescribeNatGateways', 'ec2:DescribeSubnets'],
+        actions: [
+          'cloudwatch:GetMetricStatistics',
+          'ec2:DescribeAddresses',
+          'ec2:DescribeNatGateways',
+          'ec2:DescribeSubnets',
+        ],
         resources: ['*'],
         conditions: { StringEquals: { 'aws:RequestedRegion': regions } },
         wildcard:
-          'These actions have no resources: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html. They read, in the regions of the environment.',
+          'These actions have no resources: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html, https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html. They read, in the regions of the environment.',
       },
       readConsumers,
+      readQueues,
       {
         actions: ['lambda:InvokeFunction'],
         resources: named('lambda', '-RunOperation*'),
@@ -173,7 +181,7 @@ export function permissionsOf(
       },
       {
         actions: ['sqs:SendMessage'],
-        resources: named('sqs', '-WebhookEventsQueue-*'),
+        resources: [...named('sqs', '-WebhookEventsQueue-*'), ...named('sqs', '-WebhookDeliveryQueue-*')],
         wildcard: namedAfterStack,
       },
       {

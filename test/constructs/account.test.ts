@@ -137,7 +137,7 @@ describe('the permissions of a role', () => {
     ['Deploy', ['sts:AssumeRole', 'cloudformation:DescribeStacks']],
     ['Drift', ['sts:AssumeRole']],
     ['Read', ['outputs', 'plan', 'preflight', 'origin-status'].flatMap(permissionsOf)],
-    ['Operate', ['outputs', 'move-origin', 'smoke'].flatMap(permissionsOf)],
+    ['Operate', ['outputs', 'origin-status', 'move-origin', 'smoke', 'webhook test'].flatMap(permissionsOf)],
   ])('%s has exactly the actions that its commands need', (kind, actions) => {
     expect(new Set(statementsOf(kind).flatMap(({ Action }) => Action))).toEqual(new Set(actions));
   });
@@ -209,7 +209,9 @@ describe('the permissions of a role', () => {
     ),
     ['Operate', 'cloudformation:UpdateStack', stackIn(standby.region, stackId)],
     ['Operate', 'ec2:DescribeSubnets', '*', inRegion('us-east-1')],
-    ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookDeliveryQueueUrl'))],
+    ...['WebhookRetryQueue', 'WebhookDeliveryDeadLetterQueue'].map(
+      (queue): Call => ['Operate', 'sqs:SendMessage', arn('sqs', region, `${stackId}-${queue}-ABC`)],
+    ),
     // A forged authorizer's context would delete any group.
     ['Operate', 'lambda:InvokeFunction', functionNamed(`${stackId}-DeleteUserGroup0123-ABC`)],
     ['Operate', 'lambda:InvokeFunction', functionNamed('Another-RunOperation0123-ABC')],

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { roleName } from '../../domain/workflow-roles';
 import { AccountStack } from '../../lib/account/account-stack';
 import { backupRolePath, type Environment, inForce } from '../../lib/environment/schema';
 import type { GuardedAccount } from '../../lib/guardrails/policies';
-import { callsOfCommands, permissionsOf, readActions } from '../constructs/documented-permissions';
+import { permissionsOf, readActions } from '../constructs/documented-permissions';
+import { type DocumentedCall, documentedCalls } from '../docs/calls';
 import type { Request } from '../support/policy-evaluator';
 import { synthesizeEveryStack, withApp } from '../support/stacks';
 import aws from './aws.json';
@@ -118,14 +120,30 @@ const globalReads =
 const copies =
   'backup:CopyFromBackupVault CopyIntoBackupVault rds:CopyDBClusterSnapshot ModifyDBClusterSnapshotAttribute';
 
+/** What a document's call asks for, as its role, in a region of a row. */
+export function requestsOfCall(
+  { role: by, actions }: DocumentedCall,
+  row: Environment,
+  region = inForce(row).region,
+) {
+  const principal =
+    by === 'break-glass' ? breakGlass : role(by === 'operate' ? roleName(by, row.name) : 'Administrator');
+  const context = {
+    ...{ 'aws:PrincipalArn': principal, 'account:TargetRegion': region, 'kms:PrimaryRegion': region },
+    'iam:PassedToService': 'backup.amazonaws.com',
+  };
+  return actions.flatMap((action) =>
+    requests(region, action, context, action === 'iam:PassRole' ? backupRole(row) : undefined),
+  );
+}
+
 /** All that deployment, operation and CloudFormation do in an environment's account, each request once. */
 export function allowedIn(row: Environment): readonly Request[] {
   const { region } = inForce(row);
-  // The documents say where they need the break-glass role.
-  const operator = { ...by(breakGlass), 'account:TargetRegion': region, 'kms:PrimaryRegion': region };
   const all = [
     ...templatesOf(row).flatMap((template) => requestsOf(template, row)),
-    ...requests(region, [...callsOfCommands(), ...permissionsOf()].join(' '), operator),
+    ...documentedCalls().flatMap((call) => requestsOfCall(call, row)),
+    ...requests(region, permissionsOf().join(' ')),
     ...requests(region, copies, { ...by(backupRole(row)), 'backup:CopyTargets': [vaultIn(region)] }),
     ...requests('us-east-1', globalReads),
     ...requests(region, 'account:DisableRegion', { 'account:TargetRegion': 'sa-east-1' }),
