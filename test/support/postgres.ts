@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
@@ -37,6 +37,20 @@ export function killServer(postmaster: number): void {
       // It has exited.
     }
   }
+}
+
+/** Copies the folder of a PostgreSQL that runs, as a snapshot of its volume: what it wrote until one moment. */
+export function copyRunning(from: string, to: string): void {
+  const pidFile = (directory: string) => join(clusterIn(directory).data, 'postmaster.pid');
+  const postmaster = Number(readFileSync(pidFile(from), 'utf8').split('\n')[0]);
+  const processes = [postmaster, ...childrenOf(postmaster)];
+  try {
+    for (const pid of processes) process.kill(pid, 'SIGSTOP');
+    copyWithOwners(from, to);
+  } finally {
+    for (const pid of processes) process.kill(pid, 'SIGCONT');
+  }
+  rmSync(pidFile(to));
 }
 
 /** The cluster that a run's servers are copies of. */

@@ -1,0 +1,200 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { type Environment, inForce, promoted, type SharedKeys } from '../../lib/environment/schema';
+import { createApp } from '../../lib/environments-app';
+import { LOCAL_ACCOUNT_ID, readAssembly, type Stack, servingStacks } from '../../local/assembly/manifest';
+import { removePostgres } from '../../local/postgres/postgres';
+import { type Local, type RunningEnvironment, startLocal } from '../../local/start';
+import { openState } from '../../local/state/lock';
+import { send, walletDeletion } from '../support/api';
+import { localClient } from '../support/aws-client';
+import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
+import type { Organization } from '../support/organization';
+import { startInProcess } from '../support/own-environments';
+import { copyNewCluster, copyRunning } from '../support/postgres';
+import { keysIn, restored as restoredRow, withStandby } from '../support/rows';
+import { startWebhookReceiver, verifyDelivery } from '../support/webhook-receiver';
+
+/** One environment, which runs each later shape of its row: the runbook's procedures, as far as this machine has them. */
+const state = openState(mkdtempSync(join(tmpdir(), 'wallet-procedures-')));
+const { name, stackId, region, zones, vpcCidr, signingKeyLabels } = withStandby;
+const folder = state.environment(name);
+const former = folder.databaseDirectory;
+const snapshot = `arn:aws:rds:${region}:${LOCAL_ACCOUNT_ID}:cluster-snapshot:before-the-mistake`;
+const restored = `${former}-${snapshot.replace(/\W/g, '-')}`;
+const adoptedElasticIp = { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.9' };
+
+const [oldLabel = ''] = signingKeyLabels.accessToken;
+const newLabel = '2027-11';
+const labelled = (...labels: readonly string[]) => ({
+  ...withStandby,
+  signingKeyLabels: { accessToken: labels, userAction: labels },
+  // All webhooks of this machine come from this address.
+  originAddress: '127.0.0.1',
+});
+/** The keys of one label as a row records them. */
+function keysOf(label: string, of = region): SharedKeys {
+  const { webhookSecrets = '', ...all } = keysIn(of, labelled(oldLabel, newLabel), LOCAL_ACCOUNT_ID);
+  const only = (keys: Readonly<Record<string, string>> = {}) => ({ [label]: keys[label] ?? '' });
+  return { webhookSecrets, accessToken: only(all.accessToken), userAction: only(all.userAction) };
+}
+const withoutKeys = { ...withStandby.standby, adoptedElasticIp };
+const recorded = (label: string) => ({ ...withoutKeys, keys: keysOf(label) });
+const row = { ...labelled(newLabel), standby: recorded(newLabel) };
+const returned = inForce({
+  ...promoted(row),
+  standby: {
+    ...{ stackId: `${stackId}Again`, region, zones, vpcCidr, adoptedElasticIp, serves: true },
+    globalClusterIdentifier: `${withoutKeys.globalClusterIdentifier}-again`,
+    adoptedKeys: keysOf(newLabel),
+  },
+});
+const shapes = {
+  first: { ...labelled(oldLabel), standby: recorded(oldLabel) },
+  rotating: { ...labelled(newLabel, oldLabel), standby: recorded(oldLabel) },
+  rotated: row,
+  promotedWithoutKeys: inForce({ ...row, standby: { ...withoutKeys, serves: true } }),
+  promoted: inForce({ ...row, standby: { ...row.standby, serves: true } }),
+  returned,
+  restored: restoredRow(returned, { snapshot }),
+} satisfies Readonly<Record<string, Environment>>;
+let running: Local | undefined;
+let local: LocalEnvironment;
+let receiver: Awaited<ReturnType<typeof startWebhookReceiver>>;
+
+/** Deploys a shape of the row. Fails with a finding of the residency rules. */
+async function deploy(shape: keyof typeof shapes): Promise<void> {
+  const assembly = join(state.directory, shape);
+  createApp({ outdir: assembly, environments: [shapes[shape]], validateTemplates: false }).synth();
+  if (running) await running.restart(servingStacks(readAssembly(assembly))[0] as Stack);
+  else {
+    const log = { step: () => undefined, problem: () => undefined };
+    running = await startLocal({ assembly, state, ports: 'any', log, runtime: startInProcess });
+  }
+  local = openLocalEnvironment(state.directory);
+}
+
+beforeAll(async () => {
+  await copyNewCluster(former);
+  receiver = await startWebhookReceiver();
+  await deploy('first');
+});
+afterAll(async () => {
+  await running?.stop();
+  await receiver.stop();
+  for (const directory of [former, restored]) await removePostgres(directory);
+  rmSync(state.directory, { recursive: true, force: true });
+});
+
+const seed = () => local.walletJson<Organization>(name, 'seed');
+const deletion = async (wire: Awaited<ReturnType<typeof walletDeletion>>) =>
+  (await send(local.outputs(name).ApiBaseUrl ?? '', wire)).status;
+
+it('a rotation of the signing keys accepts the tokens of both, then of the new one only', async () => {
+  const permitted = async () => walletDeletion(local, name, await seed());
+  const [first, second] = await Promise.all([permitted(), permitted()]);
+  await deploy('rotating');
+  const third = await permitted();
+  expect([await deletion(first), await deletion(third)]).toEqual([200, 200]);
+  const fourth = await permitted();
+  await deploy('rotated');
+  expect([await deletion(second), await deletion(fourth)]).toEqual([401, 200]);
+  await local.wallet(name, 'smoke');
+});
+
+it('a promotion and a return keep data, tokens and secrets, if the row has recorded the keys', async () => {
+  const organizations = await Promise.all([seed(), seed(), seed()]);
+  const [first, second, third] = organizations as [Organization, Organization, Organization];
+  const { organizationId } = second;
+  const options = ['--organization', organizationId, '--url', receiver.url('promotion')];
+  const { secret } = await local.walletJson<{ secret: string }>(name, 'webhook', 'add', ...options);
+  const origins = async () => {
+    const response = await fetch(`${local.outputs(name).ApiBaseUrl}/webhook-origins`);
+    return (await response.json()) as { readonly addresses: string[]; readonly reserve: string[] };
+  };
+  const before = await origins();
+  const [firstDeletion, thirdDeletion] = await Promise.all([
+    walletDeletion(local, name, first),
+    walletDeletion(local, name, third),
+  ]);
+  let deliveries = 0;
+  /** Sends an event, and verifies its delivery with the secret from before. */
+  const verifyNext = async () => {
+    const event = ['--kind', 'wallet.created', '--data', '{}'];
+    await local.wallet(name, 'send-event', '--organization', organizationId, ...event);
+    deliveries += 1;
+    const delivery = (await receiver.received('promotion', deliveries)).at(-1);
+    verifyDelivery(delivery as NonNullable<typeof delivery>, secret, 'svc-signature');
+  };
+
+  await deploy('promotedWithoutKeys');
+  expect(await deletion(firstDeletion)).toBe(401);
+  await expect(verifyNext()).rejects.toThrow('No matching signature found');
+
+  await deploy('promoted');
+  const arns = ['WebhookSecretsKeyArn', 'TokenSigningKeyArn'].map((output) => local.outputs(name)[output]);
+  const replicas = keysOf(newLabel, withoutKeys.region);
+  expect(arns).toEqual([replicas.webhookSecrets, Object.values(replicas.accessToken ?? {})[0]]);
+  expect(await deletion(firstDeletion)).toBe(200);
+  expect(await deletion(await walletDeletion(local, name, second))).toBe(200);
+  await verifyNext();
+  expect(await origins()).toMatchObject({ addresses: before.reserve, reserve: before.addresses });
+  await local.wallet(name, 'smoke');
+
+  await deploy('returned');
+  expect(local.outputs(name).WebhookSecretsKeyArn).toBe(keysOf(newLabel).webhookSecrets);
+  expect(await deletion(thirdDeletion)).toBe(200);
+  await verifyNext();
+});
+
+/** Sets a new password in each secret: the owner's and every role's. */
+function changePasswords(): void {
+  const secrets = readFileSync(folder.secretsFile, 'utf8');
+  expect(secrets).toContain('\\"password\\":\\"');
+  writeFileSync(folder.secretsFile, secrets.replaceAll('\\"password\\":\\"', '$&changed-'));
+}
+
+/** The third step of docs/runbook/planned-work.md, "Changing a database password". */
+async function setPasswords(local: Local): Promise<void> {
+  const [{ stack }] = local.environments() as [RunningEnvironment];
+  const ids = Object.keys(stack.template.Resources);
+  const id = ids.find((each) => /^SchemaMigrationMigrateSchema[0-9A-F]{8}$/.test(each));
+  expect(await local.invoke(`${stack.name}-${id}`, { RequestType: 'Update' })).toMatchObject({ ok: true });
+}
+
+/** What callers, receivers and senders rely on, without ports, which are any free ones here. */
+const identity = () => {
+  const { DatabaseClusterArn: _, ...outputs } = local.outputs(name);
+  return [JSON.stringify(outputs).replace(/127\.0\.0\.1:\d+/g, ''), readdirSync(folder.keysDirectory).sort()];
+};
+
+it('a restore undoes a deletion, with changed passwords, and keeps messages', async () => {
+  const organization = await seed();
+  copyRunning(former, restored);
+  changePasswords();
+  await deploy('returned');
+  await setPasswords(running as Local);
+  const deleteGroup = async () => deletion(await walletDeletion(local, name, organization));
+  expect([await deleteGroup(), await deleteGroup()]).toEqual([200, 404]);
+  const before = identity();
+  const { DatabaseClusterArn: formerCluster } = local.outputs(name);
+  const QueueUrl = local.outputs(name).WebhookEventsQueueUrl ?? '';
+  const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'waits', DelaySeconds: 900 }));
+
+  await deploy('restored');
+  expect(identity()).toEqual(before);
+  expect(local.outputs(name).DatabaseClusterArn).toMatch(new RegExp(`^${formerCluster}-[0-9a-f]{8}$`));
+  expect(existsSync(join(former, 'cluster', 'data', 'PG_VERSION'))).toBe(true);
+
+  // The group exists again, and the audit record of its deletion does not: it is newer than the restore.
+  expect(await local.walletJson(name, 'audit', '--group', organization.userGroupId)).toEqual([]);
+  expect(await deleteGroup()).toBe(200);
+  await local.wallet(name, 'smoke');
+  const AttributeNames = ['ApproximateNumberOfMessagesDelayed' as const];
+  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames }));
+  expect(Attributes).toEqual({ ApproximateNumberOfMessagesDelayed: '1' });
+  sqs.destroy();
+});
