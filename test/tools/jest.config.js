@@ -8,9 +8,10 @@ const { projects, reporters } = require('../../jest.config');
 module.exports = {
   rootDir: '../..',
   roots: ['<rootDir>/test/tools'],
-  testEnvironment: 'node',
+  testEnvironment: projects[0].testEnvironment,
   testMatch: ['**/*.tool.ts'],
   transform: projects[0].transform,
+  transformIgnorePatterns: projects[0].transformIgnorePatterns,
   reporters,
   testTimeout: 30_000,
   maxWorkers: 2,

@@ -6,12 +6,20 @@ import {
   GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SendMessageCommand,
-  SQSClient,
+  type SQSClient,
 } from '@aws-sdk/client-sqs';
+import { createApp } from '../../lib/environments-app';
+import { arn, resourceHash } from '../../local/assembly/manifest';
+import { startLocal } from '../../local/start';
+import { openState } from '../../local/state/lock';
 import { projectRoot } from '../architecture/sources';
+import { send, walletDeletion } from '../support/api';
 import { localClient } from '../support/aws-client';
-import { eventually } from '../support/eventually';
-import { startNodeIn } from '../support/local-command';
+import { openLocalEnvironment } from '../support/local-environment';
+import type { Organization } from '../support/organization';
+import { startInProcess } from '../support/own-environments';
+import { withDataApi } from '../support/rows';
+import { startTestQueues } from '../support/sqs';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -34,25 +42,16 @@ async function run(commands: string, aws: string, variables: Readonly<Record<str
   await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { cwd: folder(), env });
 }
 
-/** SQS on this machine, with two queues, whose addresses it prints. */
-const emulator = `
-require('./local/aws/sqs/queues').startQueues().then(({ url, createQueue }) => {
-  const create = (name) => createQueue({ name, region: 'eu-central-1', attributes: {} }).url;
-  console.log(JSON.stringify([url, create('old'), create('new')]));
-});`;
-
-/** Offers the queues, and a program in place of `aws sqs` that calls them. */
+/** Offers two queues, and a program in place of `aws sqs` that calls them. */
 async function withQueues(
   test: (sqs: SQSClient, queues: readonly [string, string], aws: string) => Promise<void>,
 ) {
-  const queues = startNodeIn(projectRoot, ['--require', 'tsx/cjs', '-e', emulator]);
-  await eventually(() => queues.said.stdout.endsWith('\n'), 30);
-  const [url, old, current] = JSON.parse(queues.said.stdout) as [string, string, string];
-  const sqs = new SQSClient(localClient(url));
+  const { sqs, server, create, stop } = await startTestQueues();
+  const [old, current] = [(await create()).url, (await create()).url];
   const sdk = JSON.stringify(require.resolve('@aws-sdk/client-sqs'));
   const aws = `
 const { SQS } = require(${sdk});
-const sqs = new SQS(${JSON.stringify({ ...localClient(url), region: 'eu-central-1' })});
+const sqs = new SQS(${JSON.stringify({ ...localClient(server.url), region: 'eu-central-1' })});
 const [all, seconds] = [{ AttributeNames: ['All'], MessageAttributeNames: ['All'] }, rest.indexOf('--visibility-timeout')];
 const hidden = seconds >= 0 && { VisibilityTimeout: Number(rest[seconds + 1]) };
 const calls = {
@@ -61,11 +60,7 @@ const calls = {
   'delete-message': () => sqs.deleteMessage({ QueueUrl: given('--queue-url'), ReceiptHandle: given('--receipt-handle') }),
 };
 calls[command]().then(({ $metadata, ...answer }) => Object.keys(answer).length > 0 && console.log(JSON.stringify(answer)));`;
-  await test(sqs, [old, current], aws).finally(() => {
-    sqs.destroy();
-    queues.process.kill();
-  });
-  await queues.ended();
+  await test(sqs, [old, current], aws).finally(stop);
 }
 
 it('the loop of a promotion moves each waiting message once, with its attributes', () =>
@@ -113,3 +108,66 @@ it('one command moves the dead letters with a reason to a file, and leaves the o
     );
     expect(AttributeNames.map((name) => Attributes?.[name])).toEqual(['0', '1']);
   }));
+
+it('the blocks for one organization copy its groups, and write all statements in one transaction or none', async () => {
+  const state = openState(join(folder(), 'state'));
+  const assembly = join(state.directory, 'assembly');
+  const { standby: _, ...row } = withDataApi;
+  createApp({ outdir: assembly, environments: [row], validateTemplates: false }).synth();
+  const log = { step: () => undefined, problem: () => undefined };
+  const running = await startLocal({ assembly, state, ports: 'any', log, runtime: startInProcess });
+  try {
+    const { name } = row;
+    const local = openLocalEnvironment(state.directory);
+    const [{ stack }] = running.environments() as [ReturnType<typeof running.environments>[number]];
+    const secret = 'DatabaseMasterSecret';
+    const SECRET = arn(
+      stack,
+      'secretsmanager',
+      `secret:${secret}-${resourceHash(stack, secret).slice(0, 6)}`,
+    );
+    const ARN = local.outputs(name).DatabaseClusterArn ?? '';
+    const variables = { REGION: row.region, ARN, SECRET, COPY_ARN: ARN, COPY_SECRET: SECRET };
+    const sdk = JSON.stringify(require.resolve('@aws-sdk/client-rds-data'));
+    const aws = `
+const { RDSData } = require(${sdk});
+const data = new RDSData(${JSON.stringify({ ...localClient(local.endpoints['rds-data'] ?? ''), region: row.region })});
+const transactionId = rest.includes('--transaction-id') ? given('--transaction-id') : undefined;
+const input = { resourceArn: given('--resource-arn'), secretArn: given('--secret-arn') };
+const calls = {
+  'execute-statement': () => data.executeStatement({ ...input, database: given('--database'), sql: given('--sql'), transactionId }),
+  'begin-transaction': () => data.beginTransaction({ ...input, database: given('--database') }),
+  'commit-transaction': () => data.commitTransaction({ ...input, transactionId }),
+};
+calls[command]().then(({ $metadata, ...answer }) => console.log(rest.includes('text') ? answer[given('--query')] : JSON.stringify(answer)));`;
+    const [define, write] = [
+      block('--transaction-id $TRANSACTION} --output json'),
+      block('begin-transaction'),
+    ];
+    const [, copy = ''] = /`(run \$COPY_ARN .*? > copy\.json)`/.exec(pages.join('\n')) ?? [];
+    const { organizationId, userGroupId, ...others } = await local.walletJson<Organization>(name, 'seed');
+    const sql = readFileSync(join(projectRoot, 'docs/copy-groups/copy.sql'), 'utf8');
+    const filled = sql.replaceAll('or-…', organizationId).replaceAll('{ug-…}', `{${userGroupId}}`);
+    writeFileSync(join(folder(), 'copy.sql'), filled);
+    // The second cluster, as it was before the deletion.
+    await run(`${define}\n${copy}`, aws, variables);
+    const deletion = async () => {
+      const wire = await walletDeletion(local, name, { organizationId, userGroupId, ...others });
+      return (await send(local.outputs(name).ApiBaseUrl ?? '', wire)).status;
+    };
+    expect([await deletion(), await deletion()]).toEqual([200, 404]);
+    const file = join(folder(), 'copy.json');
+    const texts = JSON.parse(readFileSync(file, 'utf8'));
+    expect(texts.length).toBeGreaterThan(1);
+    // A failing statement leaves nothing, also of those before it.
+    writeFileSync(file, JSON.stringify([...texts, 'select 1 / 0']));
+    await run(`${define}\n${write}`, aws, variables);
+    expect(await deletion()).toBe(404);
+    writeFileSync(file, JSON.stringify(texts));
+    await run(`${define}\n${write}`, aws, variables);
+    expect(await deletion()).toBe(200);
+  } finally {
+    await running.stop();
+    state.close();
+  }
+}, 300_000);
