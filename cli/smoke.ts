@@ -14,7 +14,7 @@ import type { CommonOptions } from './shell/options';
 import { poll } from './shell/poll';
 import type { Terminal } from './shell/terminal';
 import { requireDelivered, waitForAttempt } from './webhooks/attempts';
-import { putEvent } from './webhooks/queue';
+import { checkEvent, putEvent } from './webhooks/queue';
 
 const help = `The environment is its own receiver: it verifies the signature and the source address of the webhook that it sends.
 
@@ -93,7 +93,8 @@ async function smoke(
       return [`${webhookId} to ${url}`, { organizationId, webhookId }];
     });
     const sent = await step('send an event', webhook, async ({ organizationId, webhookId }) => {
-      await putEvent(target, { id: eventId, organizationId, kind: 'smoke.test', data: '{"smoke":true}' });
+      const event = { id: eventId, organizationId, kind: 'smoke.test', data: '{"smoke":true}' };
+      await putEvent(target, organizationId, checkEvent(event));
       return [eventId, { eventId, webhookId }];
     });
     const attempt = await step('find it in the delivery log', sent, async (event) => {

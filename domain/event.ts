@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { isId } from './ids';
 import { fail, ok, type Result } from './result';
-import { findAmbiguity, parseObject } from './strict-json';
+import { parseObject, whyRefused } from './strict-json';
 import { beginsWithDay } from './time';
 
 export interface WebhookEvent {
@@ -28,15 +28,15 @@ export const isReservedKind = (kind: string): boolean => kind.startsWith('webhoo
 
 const fieldNames = ['id', 'organizationId', 'kind', 'date', 'data'] as const;
 
-/** Parses `{"id","organizationId","kind","date","data"}`, with no other field. The error contains no value of the event. */
+/** Parses `{"id","organizationId","kind","date","data"}`, with no other field. The error contains no value of the event, but the path to one. */
 export function parseEvent(text: string): Result<WebhookEvent, string> {
   const size = Buffer.byteLength(text);
   if (size > maxEventBytes) return fail(`The event has ${size} bytes; at most ${maxEventBytes} are allowed.`);
 
   const fields = parseObject(text);
   if (!fields) return fail('The event is not a JSON object.');
-  const ambiguity = findAmbiguity(text);
-  if (ambiguity) return fail(`The event contains ${ambiguity.kind}: parsers disagree on it.`);
+  const refusal = whyRefused(text);
+  if (refusal) return fail(`The event contains ${refusal}`);
   const missing = fieldNames.filter((name) => !Object.hasOwn(fields, name));
   if (missing.length > 0) return fail(`The event lacks: ${missing.join(', ')}.`);
   if (Object.keys(fields).length > fieldNames.length) {
@@ -54,16 +54,26 @@ export function parseEvent(text: string): Result<WebhookEvent, string> {
     return fail('"kind" must be 1 to 128 letters, digits or any of . _ : / -, the first a letter or digit.');
   }
   if (typeof date !== 'string' || !isTime(date)) {
-    return fail('"date" must be a time such as 2026-11-20T12:00:00.000Z.');
+    return fail(
+      '"date" must be a time such as 2026-11-20T12:00:00.000Z: in the years 1 to 9999 UTC, with Z or an offset of at most 14 hours.',
+    );
   }
   return ok({ id, organizationId, kind, text });
 }
 
-/** RFC 3339 without leap seconds. `Date.parse` also accepts 24:00. */
-const isTime = (text: string): boolean =>
-  /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text) &&
-  !Number.isNaN(Date.parse(text)) &&
-  beginsWithDay(text);
+/**
+ * RFC 3339 without leap seconds, in the years 1 to 9999 in UTC too, which Python's `datetime` and .NET's are limited to. No zone
+ * is beyond 14 hours, and Java refuses offsets beyond 18. `Date.parse` also accepts 24:00.
+ */
+function isTime(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-](0\d|1[0-3]):[0-5]\d|[+-]14:00)$/.test(text))
+    return false;
+  const time = Date.parse(text);
+  return time >= firstTime && time <= lastTime && beginsWithDay(text) && !text.startsWith('0000');
+}
+
+const firstTime = Date.parse('0001-01-01T00:00:00.000Z');
+const lastTime = Date.parse('9999-12-31T23:59:59.999Z');
 
 export interface NewEvent extends Pick<WebhookEvent, 'id' | 'organizationId' | 'kind'> {
   /** JSON, copied unchanged, as `text` is. */

@@ -35,13 +35,17 @@ export async function sendMessages(
     );
 }
 
-/** Puts an event on the region's queue, dated now. @throws UsageError if the fan-out would refuse it */
-export async function putEvent(target: DeployedEnvironment, event: NewEvent): Promise<void> {
+/** An event's text, dated now. @throws UsageError if the fan-out would refuse it */
+export function checkEvent(event: NewEvent): string {
   const body = writeEvent(event);
   const parsed = parseEvent(body);
   if (!parsed.ok) throw new UsageError(parsed.error, 'Change --data.');
-  await sendMessages(target, 'WebhookEventsQueueUrl', [{ body, group: event.organizationId }]);
+  return body;
 }
+
+/** Puts an event on the region's queue. */
+export const putEvent = (target: DeployedEnvironment, organizationId: string, body: string): Promise<void> =>
+  sendMessages(target, 'WebhookEventsQueueUrl', [{ body, group: organizationId }]);
 
 /** @throws CommandFailed if it is disabled, or OperationRefused `webhook_not_found` */
 export async function describeEnabledWebhook(

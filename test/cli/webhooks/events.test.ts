@@ -13,7 +13,9 @@ describe('send-event', () => {
     const { stdout, stderr } = await region.wallet(...sendEvent, '--data', ` ${data} `);
     const id = stdout.trim();
     expect(stderr).toMatch(
-      RegExp(`nothing will be delivered.\nIts deliveries: .* deliveries --event ${id} `),
+      RegExp(
+        `^Many parsers read the number at data.wei as 12345678901234567000: .*\n.*nothing will be delivered.\nIts deliveries: .* deliveries --event ${id} `,
+      ),
     );
     const [event] = region.messages();
     expect(event).toMatchObject({ queue: 'events', group: organizationId });
@@ -21,10 +23,34 @@ describe('send-event', () => {
     expect(event?.body).toContain(`,"data":${data}}`);
   });
 
+  it('with --dry-run sends nothing, and warns of what parsers read differently', async () => {
+    const data = '{"btc":1,"BTC":[1.0,0.1,1e22,9007199254740992],"wei":9007199254740993,"tiny":1e-400}';
+    const { stdout, stderr } = await region.wallet(...sendEvent, '--dry-run', '--data', data);
+    expect([stdout.endsWith(`,"data":${data}}\n`), region.messages()]).toEqual([true, []]);
+    expect(stderr.split('\n')).toEqual([
+      'Some parsers take data.BTC for a member whose name differs only in case.',
+      'Many parsers read the number at data.wei as 9007199254740992: write it as a string.',
+      'Many parsers read the number at data.tiny as 0: write it as a string.',
+      'The event would be accepted. Nothing was sent.',
+      '',
+    ]);
+  });
+
   it.each([
     ['too long', '--data', `"${'x'.repeat(65_536)}"`, /error: The event has \d+ bytes/],
-    ['too deep', '--data', '['.repeat(102) + ']'.repeat(102), /Parsers disagree on more than 100 levels of/],
-    ['with duplicate names', '--data', '{"a":{"b":1,"b":2}}', /Parsers disagree on duplicate names: "b"\./],
+    [
+      'too deep',
+      '--data',
+      '['.repeat(102) + ']'.repeat(102),
+      /contains more than 100 levels of .* at data\[0\]/,
+    ],
+    [
+      'with duplicate names',
+      '--data',
+      '{"a":{"b":1,"b":2}}',
+      /contains duplicate names at data\.a\.b: .*\. Use each name once\./,
+    ],
+    ['that PostgreSQL refuses', '--data', String.raw`[{"memo":"a\u0000"}]`, /U\+0000 at data\[0\]\.memo/],
     ['of a reserved kind', '--kind', 'webhook.disabled', /are reserved/],
   ])('refuses an event %s, as the fan-out would', async (_, option, value, message) => {
     const { exitCode, stderr } = await region.wallet(...sendEvent, option, value);
