@@ -29,11 +29,28 @@ export const urlRefusals = {
 
 export type UrlRefusal = keyof typeof urlRefusals;
 
+/** Those of a URL that is added. One that was stored before goes on being requested as it is. */
+export const newUrlRefusals = {
+  ...urlRefusals,
+  slashes_missing:
+    'The URL must have exactly two slashes before its name: https://hooks.customer.com/wallet.',
+  fragment_in_url:
+    'The URL must not have a fragment, "#" and what follows: it is not sent. Write %23 for a "#".',
+  character_not_allowed:
+    'The URL must not contain a backslash, tab, line break or other control character: percent-encode it, or leave it out.',
+  dot_segment_in_url:
+    'The path of the URL must not contain the segments "." and "..", percent-encoded or not: write the path without them.',
+  percent_sign_in_url:
+    'A percent sign in the URL must be followed by two hexadecimal digits: write %25 for a percent sign.',
+} as const;
+
+export type NewUrlRefusal = keyof typeof newUrlRefusals;
+
 /** Never on the internet: RFC 6761, 6762, 7686, 9476, ICANN's `internal`, `arpa` with `home.arpa` (RFC 8375). */
 const specialNames = ['localhost', 'local', 'internal', 'test', 'invalid', 'example', 'onion', 'alt', 'arpa'];
 
 /**
- * Parses a webhook's URL: `https`, a public name (not an IP address in any notation), no credentials, and port 443 or
+ * Parses a webhook's URL as it is requested: `https`, a public name (not an IP address in any notation), no credentials, and port 443 or
  * 1024 and above: receivers allow-list our origin address, so it must not be usable to probe SSH or SMTP.
  * The name's addresses are checked when connecting.
  *
@@ -62,6 +79,32 @@ export function readReceiverUrl(
   if (!local && !isValidName(hostname)) return fail('name_invalid');
   if (!local && port !== 443 && port < 1024) return fail('port_not_allowed');
   return ok({ secure, hostname, port, path: `${url.pathname}${url.search}` });
+}
+
+/**
+ * A new webhook's URL, as it will be requested: the name in ASCII, and percent-encoded what RFC 3986 does not have. The parser of the
+ * URL standard repairs more than that without a word, so that another path is requested than the one that was given: we refuse it.
+ *
+ * @param options as of `readReceiverUrl`, which decides about the rest
+ */
+export function normalizeReceiverUrl(
+  text: string,
+  options: { readonly allowLocal: boolean },
+): Result<string, NewUrlRefusal> {
+  const given = text.trim();
+  const read = readReceiverUrl(given, options);
+  if (!read.ok) return read;
+  const [, authority, path = ''] = /^[^:]*:\/\/([^/\\?#]+)([^?#]*)/.exec(given) ?? [];
+  if (authority?.includes('@')) return fail('credentials_in_url');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the parser drops some of them, and receivers refuse others
+  if (/[\\\u0000-\u001f\u007f]/.test(given) || !given.isWellFormed()) return fail('character_not_allowed');
+  if (authority === undefined) return fail('slashes_missing');
+  if (given.includes('#')) return fail('fragment_in_url');
+  if (/%(?![0-9a-f]{2})/i.test(given)) return fail('percent_sign_in_url');
+  if (path.split('/').some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) return fail('dot_segment_in_url');
+  // The parser leaves them, and Tomcat refuses them: https://www.rfc-editor.org/rfc/rfc3986#appendix-A
+  const url = new URL(given).href.replace(/[[\]{}|^`]/g, encodeURIComponent);
+  return url.length > maxUrlLength ? fail('url_too_long') : ok(url);
 }
 
 /** Whether the name has at least two labels and the last one is not special. */

@@ -1,5 +1,5 @@
 import type { Input, OperationError, OperationName, OperationResult } from '../../domain/operations';
-import { urlRefusals } from '../../domain/receiver-url';
+import { newUrlRefusals } from '../../domain/receiver-url';
 import { callAws } from './aws';
 import type { DeployedEnvironment } from './deployed-environment';
 import { CommandFailed, UsageError } from './failure';
@@ -47,6 +47,6 @@ export async function runOperation<Name extends OperationName>(
       'Deploy this version, or use the command line of the deployed version.',
     );
   const { code, message } = error;
-  if (code === 'input_invalid' || code in urlRefusals) throw new UsageError(message);
+  if (code === 'input_invalid' || code in newUrlRefusals) throw new UsageError(message);
   throw new OperationRefused(code, message);
 }

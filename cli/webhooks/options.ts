@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { isEventId, isEventKind } from '../../domain/event';
 import { isOfProbe } from '../../domain/probe';
-import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
+import { newUrlRefusals, normalizeReceiverUrl } from '../../domain/receiver-url';
 import { UsageError } from '../shell/failure';
 import { id } from '../shell/options';
 
@@ -22,11 +22,11 @@ export function eventKind(text: string): string {
   );
 }
 
-/** Accepts local URLs; the operations function refuses them in deployed environments. */
+/** The URL as it will be requested. Accepts local ones; the operations function refuses them in deployed environments. */
 export function receiverUrl(text: string): string {
-  const url = readReceiverUrl(text, { allowLocal: true });
-  if (url.ok) return text;
-  const message = urlRefusals[url.error];
+  const url = normalizeReceiverUrl(text, { allowLocal: true });
+  if (url.ok) return url.value;
+  const message = newUrlRefusals[url.error];
   // Commander would print the value.
   throw url.error === 'credentials_in_url' ? new UsageError(message) : new InvalidArgumentError(message);
 }

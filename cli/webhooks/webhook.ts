@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type PauseReason, writeDelivery } from '../../domain/delivery';
 import { disabledEvent } from '../../domain/event';
 import type { Webhook } from '../../domain/operations';
+import { newUrlRefusals, normalizeReceiverUrl } from '../../domain/receiver-url';
 import { type Definition, type DeployedEnvironment, environmentCommand } from '../shell/deployed-environment';
 import { CommandFailed, UsageError } from '../shell/failure';
 import { runOperation } from '../shell/operations';
@@ -41,13 +42,13 @@ export function register(program: Command, terminal: Terminal): void {
 
   ofOrganization<Subscription>('add', {
     summary: 'add a webhook to an organization, and print its secret',
-    help: 'The URL must be https with a public host name; on this machine also http://127.0.0.1:PORT/ ("wallet local receive").',
+    help: 'The URL must be https with a public host name; on this machine also http://127.0.0.1:PORT/ ("wallet local receive").\nIt is stored as it is requested: the name in ASCII, and percent-encoded what a URL cannot contain.',
     production: "a webhook sends the organization's events to another system",
     async run(target, { organization: organizationId, url = '', kinds = null }, print) {
       const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds });
-      const { webhookId, secretVersion } = added;
+      const { webhookId, secretVersion, url: requested } = added;
       const again = target.walletCommand(`webhook secret --webhook ${webhookId}`);
-      target.note(`Added ${webhookId}. To print its secret again: ${again}`);
+      target.note(`Added ${webhookId}: deliveries go to ${requested}\nTo print its secret again: ${again}`);
       const secret = await deriveSecret(target, webhookId, secretVersion);
       print({ webhookId, secret }, () => `webhookId  ${webhookId}\nsecret     ${secret}`);
       const kind = kinds?.[0] ?? 'wallet.created';
@@ -64,7 +65,8 @@ export function register(program: Command, terminal: Terminal): void {
       const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
       if (!json && webhooks.length === 0) return target.note(`${organizationId} has no webhooks.`);
       const rows = webhooks.map((webhook) => {
-        const { webhookId, kinds, secretVersion, createdAt, url } = webhook;
+        const { webhookId, kinds, secretVersion, createdAt } = webhook;
+        const url = markUrl(webhook.url);
         return [webhookId, formatState(webhook), formatKinds(kinds), String(secretVersion), createdAt, url];
       });
       const heading = ['WEBHOOK', 'STATE', 'KINDS', 'SECRET', 'ADDED', 'URL'];
@@ -223,6 +225,13 @@ const formatKinds = (kinds: Webhook['kinds']) => kinds?.join(',') ?? 'all';
 
 const formatState = ({ enabled, disabledReason }: Webhook) =>
   enabled ? 'enabled' : `disabled: ${disabledReason}`;
+
+/** With what is wrong with one that was stored before it was checked as today. It goes on being requested as before. */
+function markUrl(url: string): string {
+  const today = normalizeReceiverUrl(url, { allowLocal: true });
+  if (!today.ok) return `${url} (${newUrlRefusals[today.error]})`;
+  return today.value === url ? url : `${url} (Not a URL of RFC 3986: update it to ${today.value})`;
+}
 
 function formatWebhook(webhook: Webhook, ...more: [string, string][]): string {
   const since = (time: string | null) => (time ? `, since ${time}` : '');

@@ -1,6 +1,11 @@
 import { newId } from '../../domain/ids';
 import type { OperationError } from '../../domain/operations';
-import { type ReceiverUrl, readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
+import {
+  newUrlRefusals,
+  normalizeReceiverUrl,
+  type ReceiverUrl,
+  readReceiverUrl,
+} from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
 import { checkPath } from '../../domain/routes';
 import { rotationOverlap } from '../../domain/signature';
@@ -67,10 +72,11 @@ function readWebhookUrl(
   text: string,
   { localReceivers = false, ...own }: Pick<Ports, 'localReceivers' | 'apiUrl' | 'dashboardUrl'>,
 ): Result<string, OperationError> {
-  const url = URL.canParse(text) ? new URL(text).href : text;
-  const read = readReceiverUrl(url, { allowLocal: localReceivers });
-  if (!read.ok) return fail({ code: read.error, message: urlRefusals[read.error] });
-  if (!isServedBy(own.apiUrl, read.value) && !isServedBy(own.dashboardUrl, read.value)) return ok(url);
+  const options = { allowLocal: localReceivers };
+  const url = normalizeReceiverUrl(text, options);
+  if (!url.ok) return fail({ code: url.error, message: newUrlRefusals[url.error] });
+  const read = readReceiverUrl(url.value, options);
+  if (read.ok && !isServedBy(own.apiUrl, read.value) && !isServedBy(own.dashboardUrl, read.value)) return url;
   return fail({
     code: 'url_of_this_environment',
     message:

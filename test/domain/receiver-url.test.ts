@@ -1,4 +1,9 @@
-import { readReceiverUrl, type UrlRefusal } from '../../domain/receiver-url';
+import {
+  type NewUrlRefusal,
+  normalizeReceiverUrl,
+  readReceiverUrl,
+  type UrlRefusal,
+} from '../../domain/receiver-url';
 
 const read = (text: string, allowLocal = false) => readReceiverUrl(text, { allowLocal });
 
@@ -79,4 +84,64 @@ it.each<[url: string, expected: object]>([
   ['http://user:password@127.0.0.1:9000/', { error: 'credentials_in_url' }],
 ])('where local receivers are allowed, reads %s as %j', (url, expected) => {
   expect(read(url, true)).toMatchObject(expected);
+});
+
+const added = (text: string) => normalizeReceiverUrl(text, { allowLocal: false });
+
+it.each<[refusal: NewUrlRefusal, urls: string[]]>([
+  ['fragment_in_url', ['#!/token', '/a#', '/?a=1#b', '#'].map((end) => `https://example.com${end}`)],
+  [
+    'slashes_missing',
+    ['https:example.com/x', 'https:/example.com/x', 'HTTPS:///example.com', 'https:////example.com/'],
+  ],
+  [
+    'character_not_allowed',
+    ['https://example.com/a\\b', 'https:\\\\example.com/', 'https://example.com/?a=\\'],
+  ],
+  ['character_not_allowed', ['https://exam\nple.com/', 'https://example.com/a\tb', 'ht\ttps://example.com/']],
+  [
+    'character_not_allowed',
+    ['https://example.com/\u0000', 'https://example.com/?\u007f', 'https://example.com/\ud83d'],
+  ],
+  [
+    'dot_segment_in_url',
+    ['/.', '/..', '/a/../x', '/a/./', '/%2e%2E/x', '/.%2e?a', '/a/%2e'].map(
+      (end) => `https://example.com${end}`,
+    ),
+  ],
+  [
+    'percent_sign_in_url',
+    ['https://example.com/100%', 'https://example.com/?a=%zz', 'https://example.com/%1'],
+  ],
+  ['credentials_in_url', ['https://@example.com/', 'https://:@example.com/', 'https://user@example.com/#a']],
+  ['url_too_long', [`https://example.com/${'|'.repeat(700)}`]],
+  ['address_instead_of_name', ['https:\\\\127.0.0.1\\']],
+  ['url_malformed', ['receiver', 'https://[::1/', 'https://exa mple.com/']],
+])('a new URL is refused as %s: %j', (refusal, urls) => {
+  for (const url of urls) expect([url, added(url)]).toEqual([url, { ok: false, error: refusal }]);
+});
+
+it.each([
+  [' https://Example.com:443/a b ', 'https://example.com/a%20b'],
+  ['https://bücher.example.com', 'https://xn--bcher-kva.example.com/'],
+  [
+    'https://example.com/[a]|{b}^`"<>?[a]|{b}^`"<>',
+    `https://example.com/${'%5Ba%5D%7C%7Bb%7D%5E%60%22%3C%3E?'.repeat(2).slice(0, -1)}`,
+  ],
+  ['https://example.com/é/😀?ü=%20', 'https://example.com/%C3%A9/%F0%9F%98%80?%C3%BC=%20'],
+  ["https://example.com/.well-known/...//a.b/%2F;x=1,2!$&'()*+@:?a=./../b", undefined],
+])('a new URL %s is stored as it is requested: %s', (url, stored = url.trim()) => {
+  expect(added(url)).toMatchObject({ ok: true });
+  const value = (added(url) as { value: string }).value;
+  expect(value.replaceAll('%27', "'")).toBe(stored);
+  expect(added(value)).toEqual({ ok: true, value });
+  expect(read(value)).toMatchObject({ value: { path: value.replace(/^https:..[^/]+/, '') } });
+});
+
+it.each([
+  ['https://example.com/#!/token', '/'],
+  ['https://example.com/[a]|b?{a}', '/[a]|b?{a}'],
+  ['https:example.com/a/../x\\y', '/x/y'],
+])('a stored URL %s goes on being requested as %s', (url, path) => {
+  expect(read(url)).toMatchObject({ ok: true, value: { hostname: 'example.com', path } });
 });

@@ -148,6 +148,28 @@ End the pause: ./wallet ${enable}\n`;
   });
 });
 
+it('webhook list marks a stored URL that could not be added today', async () => {
+  const urls = ['https://a.customer.com/#!/token', 'https://b.customer.com/[a]', url];
+  region.answer({
+    'list-webhooks': () => result({ webhooks: urls.map((each) => ({ ...webhook, url: each })) }),
+  });
+  const { stdout } = await region.wallet('webhook', 'list', ...ofOrganization);
+  expect(stdout).toContain(`${urls[0]} (The URL must not have a fragment`);
+  expect(stdout).toContain(`${urls[1]} (Not a URL of RFC 3986: update it to https://b.customer.com/%5Ba%5D)`);
+  expect(stdout).toMatch(RegExp(`${url}$`, 'm'));
+});
+
+it('webhook add sends and prints the URL as it will be requested', async () => {
+  const requested = 'https://hooks.customer.com/a%20%5Bb%5D';
+  region.answer({ 'add-webhook': () => result({ ...webhook, url: requested }) });
+  const add = ['webhook', 'add', ...ofOrganization, '--url'];
+  const { stderr } = await region.wallet(...add, 'https://hooks.customer.com/a [b]');
+  expect(region.calls()[0]).toMatchObject({ input: { url: requested } });
+  expect(stderr).toContain(`deliveries go to ${requested}\n`);
+  const refusedByUs = await region.wallet(...add, 'https://hooks.customer.com/#!/token');
+  expect(refusedByUs).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Write %23 for a "#".') });
+});
+
 it('a URL that the service refuses is a usage error', async () => {
   region.answer({ 'add-webhook': () => refusal('scheme_not_https', 'No.') });
   const printed = await region.wallet('webhook', 'add', ...ofOrganization, '--url', url);

@@ -184,6 +184,8 @@ it('add-webhook waits for a concurrent one of its organization, and counts that 
 it.each([
   ['with an address', 'address_instead_of_name', 'https://10.0.0.1/'],
   ['that is too long once encoded', 'url_too_long', `https://hooks.customer.com/${'é'.repeat(700)}`],
+  ['with a fragment', 'fragment_in_url', 'https://hooks.customer.com/#!/token'],
+  ['with a dot segment', 'dot_segment_in_url', 'https://hooks.customer.com/a/../x'],
   ['of the API', 'url_of_this_environment', `${ownFacts.apiUrl}/webhook-origins/check/wh-1`],
   ['of the dashboard', 'url_of_this_environment', ownFacts.dashboardUrl.toUpperCase()],
 ])('a URL %s is refused with %s, and changes nothing', async (_, code, wrong) => {
