@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { isEventId } from './event';
 import { isId } from './ids';
-import type { UrlRefusal } from './receiver-url';
+import { type UrlRefusal, urlRefusals } from './receiver-url';
 import { fail, ok, type Result } from './result';
 import { parseObject } from './strict-json';
 
@@ -32,41 +32,46 @@ export interface Delivery {
 /** Outcomes of attempts: `failed` is retried, `given_up` was the last retry, `disabled`: a 410 disabled the webhook. */
 export const outcomes = ['delivered', 'failed', 'disabled', 'given_up'] as const;
 
-export type AttemptReason =
-  | UrlRefusal
+/** docs/receivers.md says what to look at for each. */
+export const attemptReasons = [
+  ...(Object.keys(urlRefusals) as UrlRefusal[]),
   // The response's status.
-  | 'ok'
-  | 'gone'
-  | 'redirect_not_followed'
-  | 'too_many_requests'
-  | 'client_error'
-  | 'server_error'
+  'ok',
+  'gone',
+  'redirect_not_followed',
+  'too_many_requests',
+  'client_error',
+  'server_error',
   // No request: its webhook was paused for the rest of the schedule.
-  | 'paused'
+  'paused',
   // No response in time. `slow`: ended early, and made again from the retry queue with all of its time.
-  | 'slow'
-  | 'timeout'
-  | 'connect_timeout'
+  'slow',
+  'timeout',
+  'connect_timeout',
   // The name.
-  | 'name_not_found'
-  | 'name_lookup_failed'
-  | 'address_not_public'
+  'name_not_found',
+  'name_lookup_failed',
+  'no_ipv4_address',
+  'address_not_public',
   // The connection.
-  | 'connection_refused'
-  | 'connection_reset'
-  | 'connection_closed'
-  | 'connection_failed'
-  | 'unreachable'
-  | 'tls_failed'
-  | 'certificate_expired'
-  | 'certificate_not_yet_valid'
-  | 'certificate_wrong_name'
-  | 'certificate_untrusted'
+  'connection_refused',
+  'connection_reset',
+  'connection_closed',
+  'connection_failed',
+  'unreachable',
+  'tls_failed',
+  'certificate_expired',
+  'certificate_not_yet_valid',
+  'certificate_wrong_name',
+  'certificate_untrusted',
   // The response's form.
-  | 'response_malformed'
-  | 'response_headers_too_large'
-  | 'response_too_large'
-  | 'protocol_switched';
+  'response_malformed',
+  'response_headers_too_large',
+  'response_too_large',
+  'protocol_switched',
+] as const;
+
+export type AttemptReason = (typeof attemptReasons)[number];
 
 /** One request to a receiver, recorded for 31 days. Times are ISO 8601, UTC. */
 export interface Attempt {

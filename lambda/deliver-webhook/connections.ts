@@ -1,9 +1,9 @@
 import { createConnection, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
-import type { AttemptReason } from '../../domain/delivery';
 import type { ReceiverUrl } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
-import { type Exchanged, failureReason } from './exchange';
+import { type Exchanged, failureOf } from './exchange';
+import { type Unanswered, unanswered } from './retry-schedule';
 
 /** Connections are kept per webhook: organizations that share a receiver never share one. */
 export interface Host extends Pick<ReceiverUrl, 'hostname' | 'port' | 'secure'> {
@@ -120,13 +120,13 @@ export function createConnections(settings: ConnectionSettings) {
     addresses: readonly string[],
     state: HostState,
     signal: AbortSignal,
-  ): Promise<Result<Connection, AttemptReason>> {
+  ): Promise<Result<Connection, Unanswered>> {
     return new Promise((resolve) => {
       const waiting = [...addresses];
       const trying = new Map<string, Socket>();
-      let reason: AttemptReason = 'name_not_found';
+      let failure = unanswered('no_ipv4_address');
       let timer: NodeJS.Timeout | undefined;
-      const finish = (result: Result<Connection, AttemptReason>) => {
+      const finish = (result: Result<Connection, Unanswered>) => {
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);
         const sockets = [...trying.values()];
@@ -137,20 +137,20 @@ export function createConnections(settings: ConnectionSettings) {
       const abort = () => {
         // The last one may have had little time.
         for (const address of [...trying.keys()].slice(0, -1)) remember(state, address);
-        finish(fail(signal.reason));
+        finish(fail(unanswered(signal.reason)));
       };
       const tryNext = () => {
         clearTimeout(timer);
         const address = waiting.shift();
         if (address === undefined) {
-          if (trying.size === 0) finish(fail(reason));
+          if (trying.size === 0) finish(fail(failure));
           return;
         }
         const socket = connect(host, address);
         trying.set(address, socket);
         const failed = (error?: Error) => {
           if (!trying.delete(address)) return;
-          reason = error ? failureReason(error) : 'connection_closed';
+          failure = error ? failureOf(error, socket) : unanswered('connection_closed');
           remember(state, address);
           tryNext();
         };

@@ -219,6 +219,7 @@ function log(attempted: Attempted, step: NextStep, ports: DeliveryPorts): void {
     ...idsOf(delivery),
     ...outcomeOf(attempted, step),
     ...(delivery.series !== undefined && { series: delivery.series }),
+    ...(!attempted.result.answered && { detail: attempted.result.detail }),
     attempt: attemptOf(delivery),
     ageMs: ageOf(attempted),
     retryInMs: step.outcome === 'failed' ? step.retryInMs : undefined,

@@ -1,7 +1,8 @@
 import * as http from 'node:http';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { AttemptReason } from '../../domain/delivery';
-import type { AttemptResult } from './retry-schedule';
+import { type AttemptResult, type Unanswered, unanswered } from './retry-schedule';
 
 interface HttpRequest {
   readonly path: string;
@@ -61,11 +62,12 @@ export function exchange(
       }
       resolve(exchanged);
     };
-    const end = (reason: AttemptReason, connection: 'closed' | 'lost' = 'closed') => {
+    const fail = (failure: Unanswered, connection: 'closed' | 'lost' = 'closed') => {
       if (isFinished) return;
       const result = response ? resultOf(response) : readStatus(Buffer.concat(head).toString('latin1'));
-      finish({ result: result ?? { answered: false, reason }, connection });
+      finish({ result: result ?? failure, connection });
     };
+    const end = (reason: AttemptReason) => fail(unanswered(reason));
     const abort = () => end(signal.reason);
     signal.addEventListener('abort', abort);
 
@@ -97,7 +99,7 @@ export function exchange(
       incoming.on('close', () => incoming.complete || end('ok'));
       incoming.on('error', () => end('ok'));
     });
-    outgoing.on('error', (error) => end(failureReason(error), bytes === 0 ? 'lost' : 'closed'));
+    outgoing.on('error', (error) => fail(failureOf(error), bytes === 0 ? 'lost' : 'closed'));
     if (signal.aborted) abort();
     else outgoing.end(body);
   });
@@ -125,16 +127,26 @@ function readStatus(text: string): AttemptResult | undefined {
   return undefined;
 }
 
-/** Maps an error of Node's sockets, TLS or HTTP parser to a reason for the attempt's row. */
-export function failureReason({ code = '', message }: NodeJS.ErrnoException): AttemptReason {
+/**
+ * Maps an error of Node's sockets, TLS or HTTP parser to what becomes of the attempt.
+ *
+ * @param socket that failed to connect: it alone tells that a certificate was refused. Node.js has codes for some of OpenSSL's
+ *   verification results, and `UNSPECIFIED` for all others: https://nodejs.org/docs/latest-v24.x/api/tls.html#x509-certificate-error-codes
+ */
+export function failureOf(error: NodeJS.ErrnoException & { reason?: string }, socket?: Socket): Unanswered {
+  const { code = '', message } = error;
   const named = reasonsByCode[code];
-  if (message === 'socket hang up') return 'connection_closed';
-  if (named) return named;
-  if (certificateCodes.test(code)) return 'certificate_untrusted';
-  if (code.startsWith('HPE_')) return 'response_malformed';
-  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO') return 'tls_failed';
-  return 'connection_failed';
+  if (message === 'socket hang up') return unanswered('connection_closed');
+  if (socket instanceof TLSSocket && socket.authorizationError)
+    return { ...unanswered(named ?? 'certificate_untrusted'), ...detailOf(message) };
+  if (named) return unanswered(named);
+  if (code.startsWith('HPE_')) return unanswered('response_malformed');
+  if (/^(ERR_(SSL|TLS|OSSL)_|EPROTO$)/.test(code))
+    return { ...unanswered('tls_failed'), ...detailOf(error.reason ?? message) };
+  return unanswered('connection_failed');
 }
+
+const detailOf = (words: string) => ({ detail: words.trim().slice(0, 200) });
 
 const reasonsByCode: Readonly<Record<string, AttemptReason>> = {
   ECONNREFUSED: 'connection_refused',
@@ -149,7 +161,3 @@ const reasonsByCode: Readonly<Record<string, AttemptReason>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate_wrong_name',
   HPE_HEADER_OVERFLOW: 'response_headers_too_large',
 };
-
-/** OpenSSL's verification results: https://nodejs.org/docs/latest-v24.x/api/tls.html#x509-certificate-error-codes */
-const certificateCodes =
-  /^(UNABLE_TO_|CERT_|CRL_|ERROR_IN_C|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|PATH_LENGTH_|INVALID_PURPOSE|HOSTNAME_MISMATCH)/;

@@ -8,7 +8,7 @@ import { timeouts } from '../shared/timeouts';
 import { type Connection, type ConnectionSettings, createConnections } from './connections';
 import { type Exchanged, exchange } from './exchange';
 import type { Receivers, WebhookRequest } from './ports';
-import type { AttemptResult } from './retry-schedule';
+import { unanswered } from './retry-schedule';
 
 /** Resolves a name to IPv4 addresses; rejects with an error code of `node:dns`. */
 type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -59,9 +59,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
         const signal = AbortSignal.any([connecting.signal, all.signal]);
         const opened = await connections.open(host, addresses.value, signal);
         connecting.clear();
-        return opened.ok
-          ? (await send(opened.value, request, url, all.signal)).result
-          : unanswered(opened.error);
+        return opened.ok ? (await send(opened.value, request, url, all.signal)).result : opened.error;
       } finally {
         connecting.clear();
         all.clear();
@@ -81,7 +79,8 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
       addresses = await resolve(hostname, signal);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      return fail(code === 'ENOTFOUND' || code === 'ENODATA' ? 'name_not_found' : 'name_lookup_failed');
+      if (code === 'ENODATA') return fail('no_ipv4_address');
+      return fail(code === 'ENOTFOUND' ? 'name_not_found' : 'name_lookup_failed');
     }
     return addresses.every(isPublicUnicast) ? ok(addresses) : fail('address_not_public');
   }
@@ -137,5 +136,3 @@ function deadline(milliseconds: number, reason: AttemptReason) {
   const timer = setTimeout(() => controller.abort(reason), milliseconds);
   return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }
-
-const unanswered = (reason: AttemptReason): AttemptResult => ({ answered: false, reason });

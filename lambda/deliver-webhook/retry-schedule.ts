@@ -9,10 +9,16 @@ export type AttemptResult =
       /** The response's `Retry-After`, unparsed. */
       readonly retryAfter?: string;
     }
-  | {
-      readonly answered: false;
-      readonly reason: AttemptReason;
-    };
+  | Unanswered;
+
+export interface Unanswered {
+  readonly answered: false;
+  readonly reason: AttemptReason;
+  /** OpenSSL's own words, for the log. */
+  readonly detail?: string;
+}
+
+export const unanswered = (reason: AttemptReason): Unanswered => ({ answered: false, reason });
 
 export type NextStep =
   | { readonly outcome: 'delivered' }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer as createTcpServer, type Server, Socket } from 'node:net';
@@ -11,7 +12,12 @@ import {
   resolveByDns,
 } from '../../../lambda/deliver-webhook/receivers';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
-import { createAuthority, type TestAuthority } from '../../support/certificates';
+import {
+  createAuthority,
+  issueByOpenSsl,
+  type OpenSslCertificate,
+  type TestAuthority,
+} from '../../support/certificates';
 import { eventually } from '../../support/eventually';
 
 const name = 'hooks.example.com';
@@ -163,18 +169,82 @@ it('accepts TLS 1.2, headers of 15 KiB, 255 KiB in all, and a response before th
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
 it.each([
-  ['expired', { notBefore: inDays(-3), notAfter: inDays(-2) }, 'certificate_expired'],
-  ['not yet valid', { notBefore: inDays(2), notAfter: inDays(3) }, 'certificate_not_yet_valid'],
-  ["another name's", { name: 'x.example.com' }, 'certificate_wrong_name'],
-  ["another authority's", undefined, 'certificate_untrusted'],
-])('refuses a certificate that is %s, and sends nothing', async (_name, subject, reason) => {
+  [
+    'expired',
+    { notBefore: inDays(-3), notAfter: inDays(-2) },
+    'certificate_expired',
+    /^certificate has expired$/,
+  ],
+  [
+    'not yet valid',
+    { notBefore: inDays(2), notAfter: inDays(3) },
+    'certificate_not_yet_valid',
+    /not yet valid/,
+  ],
+  ["another name's", { name: 'x.example.com' }, 'certificate_wrong_name', /DNS:x\.example\.com/],
+  ["another authority's", undefined, 'certificate_untrusted', /^certificate signature failure$/],
+])('refuses a certificate that is %s, and sends nothing', async (_name, subject, reason, detail) => {
   let received = 0;
   const port = await startTls(
     (socket) => socket.on('data', (data) => (received += data.length)),
     await (subject ? authority : await createAuthority()).issue({ name, ...subject }),
   );
-  expect(await client()(port)).toEqual(unanswered(reason));
+  expect(await client()(port)).toEqual({ ...unanswered(reason), detail: expect.stringMatching(detail) });
   expect(received).toBe(0);
+});
+
+// LibreSSL lacks the options.
+if (/^OpenSSL [3-9]/.test(spawnSync('openssl', ['version'], { encoding: 'utf8' }).stdout ?? '')) {
+  // The server would refuse to present some of them.
+  const server = { ciphers: 'DEFAULT:@SECLEVEL=0' };
+  it.each<[name: string, leaf: OpenSslCertificate, intermediate: OpenSslCertificate, detail: RegExp]>([
+    ['signed with SHA-1', { options: '-sha1' }, {}, /digest algorithm too weak/],
+    ['of an intermediate that is signed with SHA-1', {}, { options: '-sha1' }, /digest algorithm too weak/],
+    ['with a key of 768 bits', { key: 'rsa:768' }, {}, /key too weak/],
+    ['of an intermediate with a key of 768 bits', {}, { key: 'rsa:768' }, /key too weak/],
+    [
+      'outside the constraints of its intermediate',
+      {},
+      { extensions: 'nameConstraints=critical,permitted;DNS:example.org' },
+      /permitted subtree violation/,
+    ],
+    [
+      'of an intermediate that is no authority',
+      {},
+      { extensions: 'basicConstraints=CA:FALSE' },
+      /purpose|CA certificate/,
+    ],
+    ['for clients', { extensions: 'extendedKeyUsage=clientAuth' }, {}, /purpose/],
+    [
+      'with an unknown critical extension',
+      { extensions: '1.2.3.4=critical,ASN1:NULL' },
+      {},
+      /critical extension/,
+    ],
+  ])('refuses a certificate %s, with the words of OpenSSL', async (_, leaf, intermediate, detail) => {
+    const { key, cert, root } = issueByOpenSsl(name, leaf, intermediate);
+    const port = await startTls(() => undefined, { ...server, key, cert });
+    const certificateAuthorities = [root];
+    expect(await client({ certificateAuthorities })(port)).toEqual({
+      ...unanswered('certificate_untrusted'),
+      detail: expect.stringMatching(detail),
+    });
+  });
+
+  it('accepts a certificate of an intermediate', async () => {
+    const { key, cert, root } = issueByOpenSsl(name, {}, {});
+    const port = await startTls(say(bodyOf(2)), { key, cert });
+    expect(await client({ certificateAuthorities: [root] })(port)).toEqual(answered());
+  });
+}
+
+it('a handshake that fails before the certificate is no fault of it', async () => {
+  const port = await startTls(() => undefined, { minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_CCM_SHA256' });
+  const result = await client()(port);
+  expect(result).toMatchObject({
+    ...unanswered('tls_failed'),
+    detail: expect.stringContaining('handshake failure'),
+  });
 });
 
 it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS, from TLS 1.2", async () => {
@@ -182,7 +252,7 @@ it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS, from TLS
   const createSecureContext = jest.spyOn(tls, 'createSecureContext');
   const { post } = createReceivers({ resolve: async () => [publicAddress], route: () => '127.0.0.1' });
   const request = { webhookId: 'wh-1', url: `https://${name}:${port}/`, headers: {}, body: '' };
-  expect(await post(request)).toEqual(unanswered('certificate_untrusted'));
+  expect(await post(request)).toMatchObject(unanswered('certificate_untrusted'));
   // Without `ca`, Node.js adds those of the variable: https://nodejs.org/docs/latest-v24.x/api/cli.html#node_extra_ca_certsfile
   const ca = [...tls.rootCertificates];
   expect(createSecureContext).toHaveBeenCalledWith(expect.objectContaining({ ca, minVersion: 'TLSv1.2' }));
@@ -484,7 +554,7 @@ it.each(hostileAnswers)('never dials a name that resolves to %s', async (hostile
 const record = [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...publicAddress.split('.').map(Number)];
 it.each([
   ['an address', 0, record, answered()],
-  ['no address, such as IPv6 only', 0, [], unanswered('name_not_found')],
+  ['no address, such as IPv6 only', 0, [], unanswered('no_ipv4_address')],
   ['that there is no such name', 3, [], unanswered('name_not_found')],
   ['its failure', 2, [], unanswered('name_lookup_failed')],
   ['nothing', undefined, [], unanswered('connect_timeout')],
