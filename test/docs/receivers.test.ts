@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { transformSync } from 'esbuild';
 import { fastify } from 'fastify';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import { retrySchedule } from '../../domain/delivery';
+import { attemptReasons, retrySchedule } from '../../domain/delivery';
 import { projectRoot } from '../architecture/sources';
 import { load } from '../support/documents';
 import { startHttpServer } from '../support/http-server';
@@ -43,6 +43,13 @@ const vector = (() => {
   const headers = Object.fromEntries(names.map((name) => [name, cells[name] ?? '']));
   return { secret, body, headers, timestamp: Number(headers['webhook-timestamp']) };
 })();
+
+it('says for each reason of an attempt what to look at', () => {
+  const [, section = ''] = page.split('\n### Why an attempt fails\n');
+  const rows = section.split('\n## ', 1)[0]?.matchAll(/^\| (`.*?`) \| \S.* \|$/gm) ?? [];
+  const documented = Array.from(rows, ([, reasons = '']) => reasons.replaceAll('`', '').split(', ')).flat();
+  expect(documented.sort()).toEqual([...attemptReasons].sort());
+});
 
 const run = new Function('require', 'secret', 'body', 'headers', asCommonJs(snippet('With the library')));
 function verifyWithLibrary(_: string, headers: Sent, body: string) {
