@@ -25,6 +25,11 @@ it('Node.js and PostgreSQL refuse no event that is accepted, and read the same d
       }),
       { numRuns: 2_000 },
     );
+    for (const data of [String.raw`"\u0000"`, String.raw`{"\u0000":1}`, '0e-16384', '0e9999999999']) {
+      const text = writeEvent({ ...ids, data });
+      expect(parseEvent(text).ok).toBe(false);
+      await expect(client.query('select $1::jsonb', [text])).rejects.toThrow();
+    }
   } finally {
     await client.end();
   }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import {
   type NewUrlRefusal,
   normalizeReceiverUrl,
@@ -144,4 +145,28 @@ it.each([
   ['https:example.com/a/../x\\y', '/x/y'],
 ])('a stored URL %s goes on being requested as %s', (url, path) => {
   expect(read(url)).toMatchObject({ ok: true, value: { hostname: 'example.com', path } });
+});
+
+/** https://www.rfc-editor.org/rfc/rfc3986#appendix-A, of a name. */
+const rfc3986 =
+  /^https:\/\/[a-z0-9._-]+(:\d+)?(\/([\w.~!$&'()*+,;=:@-]|%[0-9A-F]{2})*)+(\?([\w.~!$&'()*+,;=:@/?-]|%[0-9A-F]{2})*)?$/i;
+const piece = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 2 }),
+  fc.constantFrom(...'/.?#%|[]{}^`\\ "\'<>é', '%2e', '..', '\t'),
+);
+
+it('a new URL that is accepted is one of RFC 3986, and requested as it is stored', () => {
+  let accepted = 0;
+  const property = fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+    const url = `https://example.com/${pieces.join('')}`;
+    const stored = added(url);
+    if (!stored.ok) return;
+    accepted += 1;
+    expect(stored.value).toMatch(rfc3986);
+    expect(read(stored.value)).toMatchObject({
+      value: { path: stored.value.slice('https://example.com'.length) },
+    });
+  });
+  fc.assert(property, { numRuns: 2_000 });
+  expect(accepted).toBeGreaterThan(200);
 });

@@ -38,7 +38,7 @@ export async function createAuthority() {
 
 /** Of a certificate. */
 export interface OpenSslCertificate {
-  /** @default - `rsa:2048` */
+  /** OpenSSL's name of a new one. @default - of P-256 */
   readonly key?: string;
   /** Of the command that signs it. @default `-sha256` */
   readonly options?: string;
@@ -60,11 +60,16 @@ export function issueByOpenSsl(name: string, leaf: OpenSslCertificate, intermedi
       [...extensions, own.extensions ?? ''].map((each) => each.split(/=(.*)/)),
     );
     openssl(
-      ...['req', '-x509', '-nodes', '-days', '2', '-subj', `/CN=${file}`, '-newkey', key ?? 'rsa:2048'],
+      ...['req', '-x509', '-nodes', '-days', '2', '-subj', `/CN=${file}`, ...newKey(key)],
       ...[options ?? '-sha256', '-keyout', `${file}.key`, '-out', `${file}.pem`, ...by],
       ...Object.entries(added).flatMap(([key, value]) => (key ? ['-addext', `${key}=${value}`] : [])),
     );
   };
+  const newKey = (key = 'ec') => [
+    '-newkey',
+    key,
+    ...(key === 'ec' ? ['-pkeyopt', 'ec_paramgen_curve:P-256'] : []),
+  ];
   const by = (file: string) => ['-CA', `${file}.pem`, '-CAkey', `${file}.key`];
   const authority = ['basicConstraints=critical,CA:TRUE', 'keyUsage=keyCertSign'];
   try {
