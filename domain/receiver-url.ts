@@ -103,7 +103,8 @@ export function normalizeReceiverUrl(
   if (/%(?![0-9a-f]{2})/i.test(given)) return fail('percent_sign_in_url');
   if (path.split('/').some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) return fail('dot_segment_in_url');
   // The parser leaves them, and Tomcat refuses them: https://www.rfc-editor.org/rfc/rfc3986#appendix-A
-  const url = new URL(given).href.replace(/[[\]{}|^`]/g, encodeURIComponent);
+  const { origin, pathname, search } = new URL(given);
+  const url = `${origin}${pathname}${search}`.replace(/[[\]{}|^`]/g, encodeURIComponent);
   return url.length > maxUrlLength ? fail('url_too_long') : ok(url);
 }
 
