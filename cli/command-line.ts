@@ -66,7 +66,7 @@ On a deployed environment:
   ./wallet smoke --environment uae --outputs outputs.json --allow-production
 
 Each command's permissions are in docs/operating.md#iam-permissions. Results go to stdout, everything else to stderr;
---json prints machine-readable results. Colors appear only on a terminal, and never with NO_COLOR=1.
+--json prints machine-readable results; those of "outputs" always are. Colors appear only on a terminal, and never with NO_COLOR=1.
 
 Exit codes: 0 success, 1 failure (stderr has the reason and the remedy), 2 usage error.`;
 

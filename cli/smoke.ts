@@ -18,8 +18,8 @@ import { checkEvent, putEvent } from './webhooks/queue';
 
 const help = `The environment is its own receiver: it verifies the signature and the source address of the webhook that it sends.
 
-It also cleans up after a failure and after Ctrl-C. The audit record and the attempt remain. If a run is killed, a run on a
-later day removes its organization.
+It also cleans up after a failure and after Ctrl-C. The audit record and the attempt remain. If a run is killed, the first
+run after 24 hours removes its organization.
 
 With a custom domain name, requests go to the stack itself (the output ApiDomainTarget). While DNS leads elsewhere, the step that
 says so and the steps about the delivery, which goes where DNS leads, are "pending": point the CNAME record there, and run it again.

@@ -9,6 +9,7 @@ export function registerToken(program: Command, terminal: Terminal): void {
   environmentCommand<{ readonly caller: string }>(program, terminal, 'token', {
     summary: 'print an access token (JWT, ES256) for an identity',
     help: "The token is valid for 15 minutes, or less, if the environment's limit is shorter.",
+    production: 'nobody can revoke an access token',
     async run(target, { caller }, print) {
       const lifetime = Math.min(15 * 60, accessTokenLifetime(target.environment));
       const signed = await signAccessToken(target, await readCallerClaims(target, caller), lifetime);
@@ -21,6 +22,7 @@ export function registerUserAction(program: Command, terminal: Terminal): void {
   environmentCommand<SignedRequest & { readonly caller: string }>(program, terminal, 'user-action', {
     summary: 'print the user action signature (JWT, ES256) of a request',
     help: 'The signature is valid for five minutes, once, for this caller, method, path and body only.',
+    production: 'nobody can revoke a user action signature',
     async run(target, { caller, ...request }, print) {
       const claims = await readCallerClaims(target, caller);
       const signed = await signUserAction(target, claims, request);

@@ -81,7 +81,7 @@ export interface Definition<Options> {
   readonly summary: string;
   /** Text below the options of --help. @default - none */
   readonly help?: string;
-  /** Why the command requires --allow-production in a deployed environment with an SLA. @default - not required */
+  /** Why the command requires --allow-production in a deployed environment with an SLA, unless it is a dry run. @default - it changes nothing there */
   readonly production?: string;
   /** @param print prints the result: the value with --json, the text otherwise */
   run(
@@ -102,10 +102,13 @@ export function environmentCommand<Options>(
     .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
   if (help) command.addHelpText('after', `\n${help}`);
   if (production) command.option('--allow-production', 'allow changes to a deployed environment with an SLA');
-  return command.action(async (options: Options & CommonOptions & { readonly allowProduction?: boolean }) => {
+  type Given = Options & CommonOptions & { readonly allowProduction?: boolean; readonly dryRun?: boolean };
+  return command.action(async (options: Given) => {
     const target = await openEnvironment(options, terminal);
     const { local, environment } = target;
-    if (production && !local && environment.serviceLevelAgreement && !options.allowProduction)
+    const isAllowed =
+      local || !environment.serviceLevelAgreement || options.allowProduction || options.dryRun;
+    if (production && !isAllowed)
       throw new CommandFailed(
         `Environment ${environment.name} is in production: ${production}.`,
         'To proceed, add --allow-production.',

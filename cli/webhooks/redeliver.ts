@@ -28,6 +28,7 @@ const redeliver: Definition<RedeliverOptions> = {
   help: `Covers events of the last 14 days that match the webhook's kinds and are not older than it: delivered, given up, or never
 sent because it was disabled. Each delivery keeps its webhook-id and has the whole schedule again; one that still waits is sent
 too, so a receiver can get it twice. The command can be interrupted and run again: receivers detect duplicates by the webhook-id.`,
+  production: 'what is redelivered cannot be called back',
   async run(target, { webhook: webhookId, event, undelivered = false, dryRun = false, ...options }, print) {
     if ((event === undefined) === (options.since === undefined))
       throw new UsageError('Give --event or --since.');

@@ -122,6 +122,7 @@ not share it with the old one. A disabled webhook stays disabled.`,
   ofWebhook<{ readonly again?: boolean }>('rotate', {
     summary: 'give a webhook a new secret; the old one remains valid for 24 hours',
     help: 'If the old secret has leaked, rotate twice: "--again" invalidates it at once.',
+    production: 'a secret that is replaced cannot be restored',
     async run(target, { webhook: webhookId, again = false }, print) {
       const rotated = await runOperation(target, 'rotate-webhook-secret', { webhookId, again });
       const { secretVersion, previousSignsUntil } = rotated;
@@ -136,6 +137,7 @@ not share it with the old one. A disabled webhook stays disabled.`,
     help: `Deliveries that come due meanwhile are dropped; those that come due after "enable" are sent. To keep bad deliveries from being
 sent, leave it disabled for eight hours: each comes due within 7 h 12 min, or later by our backlog. The organization's other
 webhooks receive an event of kind webhook.disabled. After "enable", "wallet redeliver" sends what it missed.`,
+    production: 'deliveries that come due while a webhook is disabled are dropped',
     async run(target, { webhook: webhookId }, print) {
       const disabled = await runOperation(target, 'disable-webhook', { webhookId });
       const { organizationId, disabledReason, disabledAt } = disabled;
@@ -153,6 +155,7 @@ webhooks receive an event of kind webhook.disabled. After "enable", "wallet rede
     help: `It receives new events at once. Deliveries that wait for a pause notice its end within 15 minutes, and are sent between then
 and the time that they had; retries keep their time. "wallet redeliver" sends what it missed or what was given up; with
 --undelivered also what still waits, which the receiver can then get twice.`,
+    production: "the organization's events go to its receiver again",
     async run(target, { webhook: webhookId }, print) {
       print(await runOperation(target, 'enable-webhook', { webhookId }), () => `${webhookId} is enabled.`);
     },

@@ -1,12 +1,8 @@
 import type { Option } from 'commander';
-import { newId } from '../../domain/ids';
 import { printable } from '../../domain/printable';
-import { environments } from '../support/table';
-import { temporaryFolder } from '../support/temporary-folder';
-import { flagsOf, walletCommands, writeOutputs } from '../support/wallet-command';
-import { organizationId, wallet, webhookId } from './region';
+import { walletCommands } from '../support/wallet-command';
+import { wallet } from './region';
 
-const folder = temporaryFolder();
 const placeholderOf = ({ flags }: Option) => /<(.+)>$/.exec(flags)?.[1] ?? '';
 
 /** Invalid values for each placeholder. An option with choices refuses all others. */
@@ -38,31 +34,6 @@ it.each(walletCommands)('wallet %s has help, and refuses invalid option values',
       const printed = await wallet(...words, `${option.long}=${value}`);
       const said = `error: option '${option.flags}' argument '${printable(value)}' is invalid. `;
       expect(printed).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringContaining(said) });
-    }
-  }
-});
-
-const writing: Readonly<Record<string, readonly string[]>> = {
-  'delete-group': ['--group', newId('ug'), '--caller', newId('us')],
-  'local seed': [],
-  'local send-event': ['--organization', organizationId, '--kind', 'wallet.created'],
-  smoke: [],
-  'webhook add': ['--organization', organizationId, '--url', 'https://hooks.customer.com/wallet'],
-  'webhook remove': ['--webhook', webhookId],
-  'webhook update': ['--webhook', webhookId, '--all-kinds'],
-};
-
-it('commands that write to deployed production require --allow-production', async () => {
-  const guarded = walletCommands.filter(([path]) => flagsOf(path)?.includes('--allow-production'));
-  expect(guarded.map(([path]) => path).sort()).toEqual(Object.keys(writing));
-  for (const { name, stackId, serviceLevelAgreement } of environments) {
-    const place = ['--environment', name, '--outputs', writeOutputs(folder(), { [stackId]: {} })];
-    for (const [path, args] of Object.entries(writing)) {
-      const { exitCode, stderr } = await wallet(...path.split(' '), ...args, ...place);
-      expect({ name, path, exitCode }).toEqual({ name, path, exitCode: 1 });
-      // Without it they go on, to an output that is missing here.
-      const refused = new RegExp(`${name} is in production.*\\n.*--allow-production`);
-      expect([name, path, refused.test(stderr)]).toEqual([name, path, serviceLevelAgreement]);
     }
   }
 });

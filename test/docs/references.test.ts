@@ -2,8 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { projectRoot, sourcesIn } from '../architecture/sources';
 import { anchorsOf, missingHeadings, readDocuments } from '../support/documents';
+import { flagsOf, walletCommands } from '../support/wallet-command';
 
 const documents = readDocuments();
+const walletOptions = new Set(walletCommands.flatMap(([, { options }]) => options.map(({ long }) => long)));
 const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
 
 const find = (text: string, pattern: RegExp) => Array.from(text.matchAll(pattern), ([, found = '']) => found);
@@ -24,11 +26,30 @@ function pathExists(path: string): boolean {
 
 const link = /\]\(([^)\s]+)\)/g;
 const codePath = /`(?:npx tsx )?((?:bin|cli|dashboard|docs|domain|lambda|lib|local|test|\.ci)\/[\w./-]+)`/g;
+/** An option, by itself or of a command, that a sentence names. */
+const option = /`((?:[a-z]+(?:-[a-z]+)* ){0,2})(--[a-z][a-z-]*)/g;
+/** Of npm start, and of AWS's and the CDK's command lines. */
+const othersOptions = ['watch', 'profile', 'region', 'help', 'cloudformation-execution-policies'].concat(
+  ['resources-to-skip', 'allow-major-version-upgrade', 'deletion-mode', 'final-db-snapshot-identifier'],
+  ['no-deletion-protection'],
+);
+
+/** The options in a text that neither a command of ours, nor, by themselves, anybody has. */
+const unknownOptions = (text: string) =>
+  Array.from(text.matchAll(option), ([, words = '', name = '']) => [words.trim(), name] as const)
+    .filter(([words, name]) => {
+      const flags = flagsOf(words) ?? flagsOf(`local ${words}`);
+      if (words !== '') return flags && !flags.includes(name);
+      return !walletOptions.has(name) && !othersOptions.includes(name.slice(2));
+    })
+    .map(([words, name]) => `${words} ${name}`);
+
 const npmScript = /\bnpm run (?:-s )?([a-z][a-z:-]*)/g;
 
 it.each(documents)('$path has no dead reference', ({ path, text }) => {
   expect(find(text, link).filter((target) => !linkExists(path, target))).toEqual([]);
   expect(find(text, codePath).filter((named) => !pathExists(named))).toEqual([]);
+  expect(unknownOptions(text.replace(/^### Removed[\s\S]*/m, ''))).toEqual([]);
   expect(find(text, npmScript).filter((name) => !(name in scripts))).toEqual([]);
 });
 
