@@ -1,11 +1,10 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { isId } from '../../domain/ids';
-import { ok, type Result } from '../../domain/result';
+import { ok } from '../../domain/result';
 import { routes } from '../../domain/routes';
-import { type Caller, readCaller } from '../../domain/tokens';
-import { type Outcome, type Refusal, readHeader, refuse } from '../shared/http';
+import { readDecision } from '../shared/decision';
+import { type Outcome, readHeader, refuse } from '../shared/http';
 import type { VerifyUserAction } from '../shared/user-action';
-import { clockToleranceSeconds } from '../shared/verify-jwt';
 import type { DeleteUserGroup } from './delete-in-database';
 
 export interface DeletionPorts {
@@ -47,19 +46,4 @@ export async function deleteUserGroup(
   const outcome = await ports.deleteUserGroup({ caller, userGroupId, userAction: action.value, requestId });
   if (!outcome.ok) return refuse('database_unavailable', outcome.error.reason);
   return outcome.value === 'deleted' ? ok({}) : refuse(outcome.value);
-}
-
-/** The decision may come from the gateway's cache: the token's times are checked again. @param now seconds since 1970 */
-function readDecision(
-  context: Readonly<Record<string, unknown>>,
-  now: number,
-): Result<Caller, Refusal<'token_expired' | 'token_not_yet_valid'>> {
-  const caller = readCaller(context);
-  const [notBefore, expiresAt] = [Number(context.nbf), Number(context.exp)];
-  if (!caller || ![notBefore, expiresAt].every(Number.isSafeInteger)) {
-    throw new Error('The authorizer returned no caller');
-  }
-  if (expiresAt + clockToleranceSeconds < now) return refuse('token_expired');
-  if (notBefore - clockToleranceSeconds > now) return refuse('token_not_yet_valid');
-  return ok(caller);
 }

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { type Operation, routes as table, tokenDetails } from '../../domain/routes';
 import { functionRoutes, routeTable } from '../../lib/api/routes';
+import { withProblems } from '../runs/write-problems';
 import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
 import { apiOf } from '../support/region-api';
 import { first, withEveryOption } from '../support/rows';
@@ -14,6 +16,12 @@ it('the document is valid OpenAPI 3.1', async () => {
   const validator = require.resolve('@seriousme/openapi-schema-validator/bin/validate-api-cli.js');
   const { stdout } = await promisify(execFile)(process.execPath, [validator, openApiFile]);
   expect(stdout).toContain('"valid": true');
+});
+
+it('lists the problems of domain/routes.ts, as npx tsx test/runs/write-problems.ts writes them', () => {
+  const document = readFileSync(openApiFile, 'utf8');
+  expect(withProblems(document)).toBe(document);
+  expect(withProblems(document.replaceAll(/^ +- user_group_not_found\n/gm, ''))).toBe(document);
 });
 
 describe('the synthesized API', () => {

@@ -40,8 +40,8 @@ export const operations = (): readonly { method: string; path: string; operation
 
 /** Responses to any other method and path; 400 for an invalid path. */
 const unknownRoute: Json = {
-  '400': { $ref: '#/components/responses/MalformedRequest' },
-  '404': { $ref: '#/components/responses/RouteNotFound' },
+  '400': { $ref: '#/components/responses/BadRequest' },
+  '404': { $ref: '#/components/responses/NotFound' },
 };
 
 const namesIn = ({ $ref }: Json): string[] => $ref.split('/').slice(1);
