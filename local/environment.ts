@@ -76,7 +76,7 @@ export async function startEnvironment(
   );
   const apis = await openApis(stack, portOf, cleanup);
   const [certificate, services] = await parts;
-  const context = { stack, folder, permissions, services, postgres, certificate, logs, runtime, cleanup };
+  const context = { ...services, stack, folder, permissions, postgres, certificate, logs, runtime, cleanup };
   adoptKeys(stack.template, context);
   const { resources, outputs } = await deployStack(
     stack,

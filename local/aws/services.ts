@@ -3,9 +3,10 @@ import type { Cleanup } from '../shared/cleanup';
 import { startAwsServer } from './aws-server';
 import type { Authorize } from './iam/permissions';
 import { createKms } from './kms/kms';
-import type { StackFunction } from './lambda/function';
+import type { StackFunction, StackFunctions } from './lambda/function';
 import { createLambdaApi } from './lambda/invoke-api';
-import { createDataApi, type DatabaseLogin } from './rds/data-api-service';
+import { createDataApi } from './rds/data-api-service';
+import type { ClusterNeeds } from './rds/resources';
 import { createSecretsManager } from './secrets-manager/secrets-manager';
 import { startQueues } from './sqs/queues';
 
@@ -14,10 +15,8 @@ export type Services = Awaited<ReturnType<typeof startServices>>;
 
 /** Starts the services on free ports of 127.0.0.1: SQS on one, all others on another. */
 export async function startServices(cleanup: Cleanup, authorize: Authorize) {
-  /** Clusters with the Data API, by ARN, and their default database. */
-  const clusters = new Map<string, Pick<DatabaseLogin, 'host' | 'port' | 'database'>>();
-  /** Addresses for clients that sign in with IAM tokens, by environment, as libpq's URLs. */
-  const databases = new Map<string, string>();
+  const clusters: ClusterNeeds['clusters'] = new Map();
+  const databases: ClusterNeeds['databases'] = new Map();
   /** Keyed by ARN. */
   const functions = new Map<string, StackFunction>();
   const findFunction = (nameOrArn: string) =>
@@ -47,6 +46,18 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
   const queues = await startQueues(authorize);
   cleanup.add(queues.stop);
   const { url } = server;
+  const stackFunctions: StackFunctions = {
+    all: () => [...functions.values()],
+    add(added) {
+      functions.set(added.arn, added);
+      return () => functions.delete(added.arn);
+    },
+    find(nameOrArn) {
+      const found = findFunction(nameOrArn);
+      if (!found) throw new Error(`Function ${nameOrArn} does not exist.`);
+      return found;
+    },
+  };
   return {
     /** Keyed by the names in `endpoints.json`. */
     endpoints: { 'rds-data': url, sqs: queues.url, kms: url, secretsmanager: url, lambda: url },
@@ -64,19 +75,6 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
     secrets,
     clusters,
     databases,
-    functions: {
-      all: () => [...functions.values()],
-      /** @returns a function that removes it */
-      add(added: StackFunction) {
-        functions.set(added.arn, added);
-        return () => functions.delete(added.arn);
-      },
-      /** Finds a function by name or ARN. @throws Error if it does not exist */
-      find(nameOrArn: string): StackFunction {
-        const found = findFunction(nameOrArn);
-        if (!found) throw new Error(`Function ${nameOrArn} does not exist.`);
-        return found;
-      },
-    },
+    functions: stackFunctions,
   };
 }

@@ -200,15 +200,20 @@ const circlesOf = (files: readonly SourceFile[], nameOf = (path: string) => path
         .filter(([, to]) => to !== from);
     }),
   );
-/** A folder of a program; a file beside the folders counts by itself. */
-const folderOf = (path: string) => path.split('/').slice(0, 2).join('/');
+/** A folder of a program at each level, with what is in it; a file beside folders counts by itself. */
+const levels = [2, 3, 4].map((level) => (path: string) => path.split('/').slice(0, level).join('/'));
 
-it('neither files, types included, nor folders import one another in a circle', () => {
-  expect([...circlesOf(programs), ...circlesOf(programs, folderOf)]).toEqual([]);
+it('neither files, types included, nor folders at any level import one another in a circle', () => {
+  expect([undefined, ...levels].flatMap((nameOf) => circlesOf(programs, nameOf))).toEqual([]);
+  expect(programs.filter(({ path }) => path.split('/').length > levels.length + 2)).toEqual([]);
   const start = { path: 'lib/api/a.ts', text: "import type { B } from '../network';" };
   const index = { path: 'lib/network/index.ts', text: "export * from './b';" };
   const back = { path: 'lib/network/b.ts', text: "import { a } from '../api/a';\nimport { c } from './c';" };
   expect(circlesOf([start, index, back])).toHaveLength(3);
   expect(circlesOf([start, back])).toEqual([]);
-  expect(circlesOf([start, back], folderOf)).toHaveLength(2);
+  expect(circlesOf([start, back], levels[0])).toHaveLength(2);
+  const resource = { path: 'local/aws/resource.ts', text: "import type { P } from './iam/permissions';" };
+  const user = { path: 'local/aws/iam/resources.ts', text: "import type { R } from '../resource';" };
+  expect(circlesOf([resource, user], levels[0])).toEqual([]);
+  expect(circlesOf([resource, user], levels[1])).toHaveLength(2);
 });

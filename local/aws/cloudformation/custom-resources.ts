@@ -2,7 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { arn, type TemplateObject } from '../../assembly/manifest';
 import { StartError } from '../../shared/start-error';
 import { readJson, writeJson } from '../../state/json';
-import type { LocalResource, ResourceRequest, StackContext } from '../resource';
+import type { EnvironmentFolder } from '../../state/paths';
+import type { Permissions } from '../iam/permissions';
+import type { StackFunctions } from '../lambda/function';
+import type { LocalResource, ResourceRequest, StackParts } from '../resource';
+
+export interface CustomResourceNeeds extends StackParts {
+  readonly folder: Pick<EnvironmentFolder, 'customResourcesFile'>;
+  readonly permissions: Pick<Permissions, 'requireRole'>;
+  readonly functions: Pick<StackFunctions, 'find'>;
+}
 
 /** A custom resource as of the last start. */
 interface Applied {
@@ -22,15 +31,14 @@ interface Applied {
  */
 export async function createCustomResource(
   { logicalId, type, properties }: ResourceRequest,
-  context: StackContext,
+  { stack, folder, permissions, functions }: CustomResourceNeeds,
 ): Promise<LocalResource> {
-  const { stack, folder, services } = context;
   const { ServiceToken, ...wanted } = properties;
-  const framework = services.functions.find(ServiceToken);
-  const handler = services.functions.find(framework.variables.USER_ON_EVENT_FUNCTION_ARN ?? '');
+  const framework = functions.find(ServiceToken);
+  const handler = functions.find(framework.variables.USER_ON_EVENT_FUNCTION_ARN ?? '');
   // Source of the framework's calls: aws-cdk-lib/custom-resources, provider-framework/runtime/outbound.
   const actions = ['lambda:GetFunction', 'lambda:InvokeFunction'];
-  context.permissions.requireRole(logicalId, framework.role, actions, handler.arn);
+  permissions.requireRole(logicalId, framework.role, actions, handler.arn);
   const applied = () => readJson<Record<string, Applied>>(folder.customResourcesFile) ?? {};
   const last = applied()[logicalId];
   if (last && isDeepStrictEqual(last.properties, wanted))

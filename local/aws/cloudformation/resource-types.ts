@@ -1,21 +1,24 @@
 import { arn, physicalName } from '../../assembly/manifest';
 import { apiGatewayResources } from '../api-gateway/resources';
-import { iamResources } from '../iam/resources';
-import { kmsResources } from '../kms/resources';
-import { lambdaResources } from '../lambda/resources';
-import { rdsResources } from '../rds/resources';
-import {
-  type LocalResource,
-  placeholder,
-  type ResourceRequest,
-  type ResourceTypes,
-  type StackContext,
-} from '../resource';
-import { secretsManagerResources } from '../secrets-manager/resources';
-import { sqsResources } from '../sqs/resources';
-import { createCustomResource } from './custom-resources';
+import { iamResources, type RoleNeeds } from '../iam/resources';
+import { type KeyNeeds, kmsResources } from '../kms/resources';
+import { type FunctionNeeds, lambdaResources } from '../lambda/resources';
+import { type ClusterNeeds, rdsResources } from '../rds/resources';
+import { type LocalResource, placeholder, type ResourceRequest, type ResourceTypes } from '../resource';
+import { type SecretNeeds, secretsManagerResources } from '../secrets-manager/resources';
+import { type QueueNeeds, sqsResources } from '../sqs/resources';
+import { type CustomResourceNeeds, createCustomResource } from './custom-resources';
 
-const resourceTypes: ResourceTypes = {
+/** What the resources of a stack need, all together. */
+export type StackContext = ClusterNeeds &
+  CustomResourceNeeds &
+  FunctionNeeds &
+  KeyNeeds &
+  QueueNeeds &
+  RoleNeeds &
+  SecretNeeds;
+
+const resourceTypes: ResourceTypes<StackContext> = {
   ...apiGatewayResources,
   ...iamResources,
   ...kmsResources,

@@ -1,9 +1,14 @@
 import { LOCAL_ACCOUNT_ID, physicalName } from '../../assembly/manifest';
-import { placeholder, type ResourceTypes } from '../resource';
+import { placeholder, type ResourceTypes, type StackParts } from '../resource';
+import type { Permissions } from './permissions';
+
+export interface RoleNeeds extends StackParts {
+  readonly permissions: Pick<Permissions, 'attachToRole'>;
+}
 
 const roleArn = (name: string): string => `arn:aws:iam::${LOCAL_ACCOUNT_ID}:role/${name}`;
 
-export const iamResources: ResourceTypes = {
+export const iamResources: ResourceTypes<RoleNeeds> = {
   'AWS::IAM::Role': [
     // A boundary only takes away from what is granted here.
     'AssumeRolePolicyDocument Description ManagedPolicyArns Path PermissionsBoundary Policies Tags',

@@ -37,6 +37,8 @@ const usages: Readonly<Record<string, string>> = {
 };
 
 /** A minimal KMS: GetPublicKey, Sign (ECDSA_SHA_256) and GenerateMac (HMAC_SHA_256), by key ARN or id. */
+export type Kms = ReturnType<typeof createKms>;
+
 export function createKms(authorize: Authorize = allowEverything) {
   /** Keyed by ARN. A key whose primary is not on this machine is made when first used. */
   const keys = new Map<string, (keyUsage: string) => StoredKey>();

@@ -1,7 +1,15 @@
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
-import type { DeployedResources, StackContext } from '../resource';
+import type { Permissions } from '../iam/permissions';
+import type { DeployedResources, StackParts } from '../resource';
 import type { QueueServer, ReceivedMessage } from '../sqs/queues';
+import type { StackFunctions } from './function';
 import type { InvocationResult } from './instance';
+
+interface EventSourceNeeds extends StackParts {
+  readonly permissions: Pick<Permissions, 'requireRole'>;
+  readonly functions: Pick<StackFunctions, 'find'>;
+  readonly queues: Pick<QueueServer, 'consume'>;
+}
 
 /**
  * Starts a stack's enabled event sources: queues that trigger functions.
@@ -12,7 +20,7 @@ import type { InvocationResult } from './instance';
  */
 export function startEventSources(
   resources: DeployedResources,
-  { stack, services: { queues, functions }, permissions }: StackContext,
+  { stack, queues, functions, permissions }: EventSourceNeeds,
 ): readonly EventSource[] {
   const actions = ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'];
   const sources = [...resources.values()]

@@ -49,6 +49,15 @@ export interface StackFunction extends LocalFunction {
   readonly bundle: string;
 }
 
+/** The functions of all stacks. */
+export interface StackFunctions {
+  all(): readonly StackFunction[];
+  /** @returns a function that removes it */
+  add(added: StackFunction): () => void;
+  /** Finds a function by name or ARN. @throws Error if it does not exist */
+  find(nameOrArn: string): StackFunction;
+}
+
 /** A local Lambda function, run by a pool of instances. */
 export function startFunction(options: LocalFunctionOptions) {
   const { name, region, timeoutSeconds, memoryMiB, onLog, runtime = startProcess } = options;

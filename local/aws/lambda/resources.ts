@@ -1,12 +1,29 @@
 import { arn, physicalName, resourceHash } from '../../assembly/manifest';
+import type { Cleanup } from '../../shared/cleanup';
+import type { Logs } from '../../shared/logs';
+import type { Permissions } from '../iam/permissions';
 import {
   type LocalResource,
   placeholder,
   type ResourceRequest,
   type ResourceTypes,
-  type StackContext,
+  type StackParts,
 } from '../resource';
-import { startFunction } from './function';
+import { type StackFunctions, startFunction } from './function';
+import type { Runtime } from './instance';
+
+export interface FunctionNeeds extends StackParts {
+  readonly permissions: Pick<Permissions, 'addFunction' | 'attachToResource' | 'requireRole'>;
+  readonly functions: Pick<StackFunctions, 'add'>;
+  /** Added to those of every function. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Of the database's endpoint. */
+  readonly certificate: { readonly certFile: string };
+  readonly logs: Pick<Logs, 'writeFunction'>;
+  /** @default - a process for each instance of a function */
+  readonly runtime: Runtime | undefined;
+  readonly cleanup: Cleanup;
+}
 
 /** https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions */
 const networkInterfaceActions = [
@@ -18,8 +35,8 @@ const networkInterfaceActions = [
   'ec2:UnassignPrivateIpAddresses',
 ];
 
-function createFunction({ logicalId, properties }: ResourceRequest, context: StackContext): LocalResource {
-  const { stack, services, permissions, certificate, logs, runtime, cleanup } = context;
+function createFunction({ logicalId, properties }: ResourceRequest, needs: FunctionNeeds): LocalResource {
+  const { stack, functions, permissions, certificate, logs, runtime, cleanup } = needs;
   // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html
   const { Code, Handler, Role, LoggingConfig, Environment, Timeout = 3, MemorySize = 128 } = properties;
   const asset = stack.assets.get(Code.S3Key);
@@ -37,7 +54,7 @@ function createFunction({ logicalId, properties }: ResourceRequest, context: Sta
     bundleDirectory: asset.path,
     handler: Handler,
     variables: {
-      ...services.variables,
+      ...needs.variables,
       AWS_ACCESS_KEY_ID: accessKey.accessKeyId,
       AWS_SECRET_ACCESS_KEY: accessKey.secretAccessKey,
       AWS_SESSION_TOKEN: accessKey.sessionToken,
@@ -59,11 +76,11 @@ function createFunction({ logicalId, properties }: ResourceRequest, context: Sta
   // Checks only its presence: security groups do not exist locally.
   if ('VpcConfig' in properties) permissions.requireRole(logicalId, Role, networkInterfaceActions, '*');
   permissions.addFunction(accessKey, Role);
-  cleanup.add(services.functions.add({ ...started, role: Role, variables, bundle: asset.name }));
+  cleanup.add(functions.add({ ...started, role: Role, variables, bundle: asset.name }));
   return { ref: started.name, attributes: { Arn: started.arn } };
 }
 
-export const lambdaResources: ResourceTypes = {
+export const lambdaResources: ResourceTypes<FunctionNeeds> = {
   'AWS::Lambda::Function': [
     'Architectures Code Description Environment Handler LoggingConfig MemorySize Role Runtime Tags Timeout VpcConfig',
     createFunction,

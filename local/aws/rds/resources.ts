@@ -2,19 +2,39 @@ import { rmSync } from 'node:fs';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { arn, resourceHash } from '../../assembly/manifest';
 import { clientSettings, type Postgres } from '../../postgres/postgres';
-import type { LocalResource, ResourceRequest, ResourceTypes, StackContext } from '../resource';
+import type { Cleanup } from '../../shared/cleanup';
+import type { Logs } from '../../shared/logs';
+import type { EnvironmentFolder } from '../../state/paths';
+import type { Permissions } from '../iam/permissions';
+import type { LocalResource, ResourceRequest, ResourceTypes, StackParts } from '../resource';
+import type { LocalCertificate } from './certificate';
+import type { DatabaseLogin } from './data-api-service';
 import { startDatabaseEndpoint } from './endpoint';
+
+export interface ClusterNeeds extends StackParts {
+  readonly folder: Pick<EnvironmentFolder, 'customResourcesFile' | 'messagesFile'>;
+  readonly permissions: Pick<Permissions, 'authorize' | 'findAccessKey'>;
+  /** Serves this stack only. */
+  readonly postgres: Promise<Postgres>;
+  readonly certificate: LocalCertificate;
+  readonly logs: Pick<Logs, 'write'>;
+  /** Clusters with the Data API, by ARN, and their default database. */
+  readonly clusters: Map<string, Pick<DatabaseLogin, 'host' | 'port' | 'database'>>;
+  /** Addresses for clients that sign in with IAM tokens, by environment, as libpq's URLs. */
+  readonly databases: Map<string, string>;
+  readonly cleanup: Cleanup;
+}
 
 /** A PostgreSQL with only the endpoints that the template enables. */
 async function createCluster(
   { logicalId, properties }: ResourceRequest,
-  context: StackContext,
+  needs: ClusterNeeds,
 ): Promise<LocalResource> {
-  const { stack, folder, services, permissions, cleanup } = context;
+  const { stack, folder, permissions, certificate, clusters, databases, cleanup } = needs;
   const { DBClusterIdentifier = `${stack.name}-${logicalId}`, MasterUserPassword: password } = properties;
   // A replica or restored cluster has both in its data; here it may start empty.
   const { DatabaseName: defaultDatabase = 'wallet', MasterUsername: username = 'wallet_owner' } = properties;
-  const postgres = await context.postgres;
+  const postgres = await needs.postgres;
   if (await ensureDatabase(postgres, defaultDatabase, { username, password })) {
     // Written for an earlier database.
     for (const file of [folder.customResourcesFile, folder.messagesFile]) rmSync(file, { force: true });
@@ -25,14 +45,14 @@ async function createCluster(
   const resourceId = `cluster-${resourceHash(stack, logicalId).slice(0, 26).toUpperCase()}`;
   if (properties.EnableHttpEndpoint) {
     const { host, port } = postgres;
-    services.clusters.set(clusterArn, { host, port, database: defaultDatabase });
-    cleanup.add(() => services.clusters.delete(clusterArn));
+    clusters.set(clusterArn, { host, port, database: defaultDatabase });
+    cleanup.add(() => clusters.delete(clusterArn));
   }
   let endpoint: { readonly host: string; readonly port: number } = postgres;
   if (properties.EnableIAMDatabaseAuthentication) {
     const started = await startDatabaseEndpoint({
       postgres,
-      certificate: context.certificate,
+      certificate,
       region: stack.region,
       findAccessKey: permissions.findAccessKey,
       // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.IAMPolicy.html
@@ -40,15 +60,15 @@ async function createCluster(
         const resource = arn(stack, 'rds-db', `dbuser:${resourceId}/${user}`);
         return permissions.authorize({ accessKeyId, action: 'rds-db:connect', resource });
       },
-      onRefusal: (reason) => context.logs.write('database-endpoint', reason),
+      onRefusal: (reason) => needs.logs.write('database-endpoint', reason),
     });
     cleanup.add(() => started.close());
     endpoint = started;
     const address = `${started.host}:${started.port}/${defaultDatabase}`;
-    const certificate = encodeURIComponent(context.certificate.certFile);
-    const url = `postgresql://${address}?sslmode=verify-full&sslrootcert=${certificate}`;
-    services.databases.set(stack.environment, url);
-    cleanup.add(() => services.databases.delete(stack.environment));
+    const authority = encodeURIComponent(certificate.certFile);
+    const url = `postgresql://${address}?sslmode=verify-full&sslrootcert=${authority}`;
+    databases.set(stack.environment, url);
+    cleanup.add(() => databases.delete(stack.environment));
   }
   return {
     ref: identifier,
@@ -61,7 +81,7 @@ async function createCluster(
   };
 }
 
-export const rdsResources: ResourceTypes = { 'AWS::RDS::DBCluster': ['*', createCluster] };
+export const rdsResources: ResourceTypes<ClusterNeeds> = { 'AWS::RDS::DBCluster': ['*', createCluster] };
 
 /**
  * Initializes a PostgreSQL like a new Aurora cluster: the role `rds_iam`, one database, and its owner, who may create

@@ -1,12 +1,21 @@
 import { randomInt } from 'node:crypto';
 import { arn, resourceHash } from '../../assembly/manifest';
+import type { Cleanup } from '../../shared/cleanup';
 import { readJson, writeJson } from '../../state/json';
-import type { LocalResource, ResourceRequest, ResourceTypes, StackContext } from '../resource';
+import type { EnvironmentFolder } from '../../state/paths';
+import type { LocalResource, ResourceRequest, ResourceTypes, StackParts } from '../resource';
+import type { SecretsManager } from './secrets-manager';
+
+export interface SecretNeeds extends StackParts {
+  readonly folder: Pick<EnvironmentFolder, 'secretsFile'>;
+  readonly secrets: Pick<SecretsManager, 'put'>;
+  readonly cleanup: Cleanup;
+}
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-function createSecret({ logicalId, properties }: ResourceRequest, context: StackContext): LocalResource {
-  const { stack, folder, services } = context;
+function createSecret({ logicalId, properties }: ResourceRequest, needs: SecretNeeds): LocalResource {
+  const { stack, folder, secrets, cleanup } = needs;
   const { KmsKeyId, GenerateSecretString } = properties;
   const { SecretStringTemplate, GenerateStringKey, PasswordLength = 32 } = GenerateSecretString;
   const stored = readJson<Record<string, string>>(folder.secretsFile) ?? {};
@@ -22,11 +31,11 @@ function createSecret({ logicalId, properties }: ResourceRequest, context: Stack
   // Omits the stack's name, as CloudFormation does: the Data API limits ARNs to 100 characters.
   const id = `secret:${logicalId}-${resourceHash(stack, logicalId).slice(0, 6)}`;
   const secretArn = arn(stack, 'secretsmanager', id);
-  context.cleanup.add(services.secrets.put({ arn: secretArn, name: logicalId, value, keyArn: KmsKeyId }));
+  cleanup.add(secrets.put({ arn: secretArn, name: logicalId, value, keyArn: KmsKeyId }));
   return { ref: secretArn, attributes: { Id: secretArn } };
 }
 
-export const secretsManagerResources: ResourceTypes = {
+export const secretsManagerResources: ResourceTypes<SecretNeeds> = {
   // Generated passwords contain only letters and digits, which no `ExcludeCharacters` of ours excludes.
   'AWS::SecretsManager::Secret': ['Description GenerateSecretString KmsKeyId Tags', createSecret],
   // The same secret, for resources that also depend on the cluster.

@@ -1,15 +1,22 @@
 import { arn, physicalName } from '../../assembly/manifest';
+import type { Permissions } from '../iam/permissions';
 import {
   type LocalResource,
   placeholder,
   type ResourceRequest,
   type ResourceTypes,
-  type StackContext,
+  type StackParts,
 } from '../resource';
+import type { QueueServer } from './queues';
+
+export interface QueueNeeds extends StackParts {
+  readonly permissions: Pick<Permissions, 'attachToResource'>;
+  readonly queues: Pick<QueueServer, 'createQueue'>;
+}
 
 function createQueue(
   { logicalId, properties }: ResourceRequest,
-  { stack, services }: StackContext,
+  { stack, queues }: QueueNeeds,
 ): LocalResource {
   const name = physicalName(stack, logicalId);
   const { Tags: _, SqsManagedSseEnabled: __, ...attributes } = properties;
@@ -18,11 +25,11 @@ function createQueue(
     typeof value === 'object' ? JSON.stringify(value) : String(value),
   ]);
   const options = { name, region: stack.region, attributes: Object.fromEntries(texts) };
-  const { url, arn } = services.queues.createQueue(options);
+  const { url, arn } = queues.createQueue(options);
   return { ref: url, attributes: { Arn: arn, QueueName: name, QueueUrl: url } };
 }
 
-export const sqsResources: ResourceTypes = {
+export const sqsResources: ResourceTypes<QueueNeeds> = {
   // Not encrypted: queues are not stored.
   'AWS::SQS::Queue': [
     'MaximumMessageSize MessageRetentionPeriod RedrivePolicy SqsManagedSseEnabled Tags VisibilityTimeout',

@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs';
-import { createResource } from '../../../../local/aws/cloudformation/resource-types';
+import { createResource, type StackContext } from '../../../../local/aws/cloudformation/resource-types';
 import { createPermissions } from '../../../../local/aws/iam/permissions';
 import type { StackFunction } from '../../../../local/aws/lambda/function';
 import { failed } from '../../../../local/aws/lambda/instance';
-import type { StackContext } from '../../../../local/aws/resource';
 import { stateFolder } from '../../../../local/state/paths';
 import { temporaryFolder } from '../../../support/temporary-folder';
 
@@ -22,11 +21,9 @@ function open() {
       region: 'eu-central-1',
       assets: new Map([['code.zip', { path: '/nowhere' }]]),
     },
-    services: {
-      functions: {
-        add: (added: StackFunction) => functions.push(added),
-        find: (sought: string) => functions.find(({ arn }) => arn === sought),
-      },
+    functions: {
+      add: (added: StackFunction) => functions.push(added),
+      find: (sought: string) => functions.find(({ arn }) => arn === sought),
     },
     cleanup: { add: () => undefined },
   } as unknown as StackContext;
@@ -52,7 +49,7 @@ describe('a custom resource', () => {
     const { attributes } = await make('Handler', 'AWS::Lambda::Function', code);
     const Environment = { Variables: { USER_ON_EVENT_FUNCTION_ARN: attributes.Arn } };
     const framework = await make('Framework', 'AWS::Lambda::Function', { ...code, Environment });
-    Object.assign(context.services.functions.find(attributes.Arn), {
+    Object.assign(context.functions.find(attributes.Arn), {
       async invoke(event: object) {
         events.push(event);
         return returned instanceof Error

@@ -104,7 +104,7 @@ describe('an event source', () => {
     };
     const sources = startEventSources(new Map([['M', mapping]]), {
       stack: { name: '', region: 'eu-central-1' },
-      services: { queues: queues.server, functions: { find: () => target } },
+      ...{ queues: queues.server, functions: { find: () => target } },
       permissions: { requireRole: () => undefined },
     } as never);
     const stop = () => Promise.all(sources.map((source) => source.stop()));
