@@ -266,7 +266,7 @@ export const schema = object({
   standby: optional(standby),
   /**
    * Daily backups of the cluster, in a vault that nobody can empty until each is this many days old. They exist with a service level
-   * agreement, and only then. 10 GB cost up to 23 dollars a month, drills included, and nothing ends the cost early: docs/reference.md#cost.
+   * agreement, and only then. Nothing ends their cost early: docs/reference.md#cost.
    * A change begins a second vault beside the first. @default 35 days
    */
   airGappedBackups: optional(object({ retentionDays: number(7, 365) })),
