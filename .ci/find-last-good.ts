@@ -24,9 +24,9 @@ export async function run(stack: string): Promise<void> {
   const newestFirst = artifacts
     .filter(({ expired }) => !expired)
     .toSorted((a, b) => b.created_at.localeCompare(a.created_at));
-  for (const { workflow_run: of, created_at: date } of newestFirst) {
-    if (of === null) continue;
-    const run = await read<WorkflowRun>(`actions/runs/${of.id}`);
+  for (const { workflow_run: source, created_at: date } of newestFirst) {
+    if (source === null) continue;
+    const run = await read<WorkflowRun>(`actions/runs/${source.id}`);
     if (!isDeployment(run)) continue;
     output({ run: String(run.id) });
     return summarize(

@@ -7,10 +7,10 @@ import { withStableLogicalId } from './stable-logical-id';
 
 const signing = { keySpec: KeySpec.ECC_NIST_P256, keyUsage: KeyUsage.SIGN_VERIFY };
 const kinds = {
-  accessToken: { does: 'AccessToken signatures of', ...signing },
-  userAction: { does: 'UserAction signatures of', ...signing },
+  accessToken: { summary: 'AccessToken signatures of', ...signing },
+  userAction: { summary: 'UserAction signatures of', ...signing },
   webhookSecrets: {
-    does: 'Derives the webhook secrets of',
+    summary: 'Derives the webhook secrets of',
     keySpec: KeySpec.HMAC_256,
     keyUsage: KeyUsage.GENERATE_VERIFY_MAC,
   },
@@ -28,8 +28,8 @@ export function createSharedKey(scope: Construct, environment: Environment, key:
   const adopted = recordedArn(adoptedKeys, key);
   if (adopted !== undefined) return adopted;
   const { logicalId, purpose, label } = key;
-  const { does, ...kind } = kinds[purpose];
-  const description = [`${does} ${environment.name}`, ...(label ? [label] : [])].join(', ');
+  const { summary, ...kind } = kinds[purpose];
+  const description = [`${summary} ${environment.name}`, ...(label ? [label] : [])].join(', ');
   const primaryKeyArn = recordedArn(keyReplicas, key);
   if (primaryKeyArn === undefined) {
     const removalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;

@@ -148,10 +148,10 @@ function format(
 ): string {
   const percent = (share: number | null) =>
     share === null ? 'nothing to measure' : `${Number((100 * share).toFixed(4))} %`;
-  const row = (of: string, from: string, what: string, standing: typeof api) => {
+  const row = (part: string, from: string, what: string, standing: typeof api) => {
     const { objective, share, total, failed, budgetMinutes, remainingMinutes } = standing;
     const left = `${remainingMinutes.toFixed(1)} of ${budgetMinutes.toFixed(1)}`;
-    return [of, from, percent(objective), percent(share), `${failed} of ${total} ${what}`, left];
+    return [part, from, percent(objective), percent(share), `${failed} of ${total} ${what}`, left];
   };
   const rows = [
     [environment.toUpperCase(), 'SINCE', 'OBJECTIVE', 'SHARE', 'FAILED', 'MINUTES OF BUDGET LEFT'],

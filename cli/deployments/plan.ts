@@ -207,11 +207,13 @@ function formatDetail({ Target, CausingEntity }: NonNullable<ResourceChange['Det
 function formatMarkdown({ stack, region, base, warnings, changes }: Plan, terminal: Terminal): string {
   const byEffect = effects.map((effect) => ({
     effect,
-    of: changes.filter((each) => each.effect === effect),
+    changes: changes.filter((each) => each.effect === effect),
   }));
-  const counts = byEffect.flatMap(({ effect, of }) => (of.length > 0 ? `${of.length} ${effect}` : []));
+  const counts = byEffect.flatMap(({ effect, changes }) =>
+    changes.length > 0 ? `${changes.length} ${effect}` : [],
+  );
   const rows = byEffect
-    .flatMap(({ of }) => of)
+    .flatMap(({ changes }) => changes)
     .map(
       ({ effect, logicalId, type, details }) =>
         `| ${effect} | \`${logicalId}\` | ${type} | ${details.map((each) => escapeMarkdown(each, terminal)).join(terminal.width === undefined ? '<br>' : '; ')} |`,

@@ -9,7 +9,7 @@ import { logCodes } from '../shared/log';
 import type { QueueUnavailable } from '../shared/queue';
 import type { SecretUnavailable } from '../shared/webhook-secrets';
 import type { Pause, Trial } from './health';
-import type { DeliveryPorts, Known, Recorded, StoredWebhook, Successor } from './ports';
+import type { DeliveryPorts, DeliveryState, Recorded, StoredWebhook, Successor } from './ports';
 import {
   type AttemptResult,
   hasten,
@@ -127,7 +127,7 @@ async function stop(
 /** What a delivery is by the attempts of its series; undefined if its request is due. */
 function judge(
   delivery: Delivery,
-  { last, isReplaced }: Known,
+  { last, isReplaced }: DeliveryState,
   { now, random, newToken }: DeliveryPorts,
 ): Settled | undefined {
   const number = numberOf(delivery);

@@ -88,9 +88,9 @@ function nextPause(
 ): Pause | undefined {
   // A late trial, whose claim something else has replaced, is a result like any other.
   const trial = results.find(({ trial }) => pause !== undefined && trial?.until === pause.until)?.trial;
-  const asked = Math.max(...results.map(({ askedMs }) => askedMs));
-  if (asked > 0) {
-    const length = Math.ceil(asked / 1_000) * 1_000;
+  const retryAfter = Math.max(...results.map(({ askedMs }) => askedMs));
+  if (retryAfter > 0) {
+    const length = Math.ceil(retryAfter / 1_000) * 1_000;
     const lasts = pause?.reason === 'retry_after' && !trial && pause.until > now;
     const { until, length: before } = lasts ? pause : { until: 0, length: 0 };
     return {

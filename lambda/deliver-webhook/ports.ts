@@ -37,7 +37,8 @@ export interface RecordedAttempt {
   readonly successor?: Successor;
 }
 
-export interface Known {
+/** What the database has on a delivery and its webhook. */
+export interface DeliveryState {
   /** None if it was removed. */
   readonly webhook?: StoredWebhook;
   /** The series' final attempt, otherwise that with the highest number; none before the first. */
@@ -59,7 +60,7 @@ export interface Webhooks {
   /** @param delivery `mayTry`: it may be the trial after a pause, which is claimed for it */
   find(
     delivery: Pick<Delivery, 'webhookId' | 'deliveryId' | 'series'> & { readonly mayTry?: boolean },
-  ): Promise<Result<Known, DatabaseUnavailable>>;
+  ): Promise<Result<DeliveryState, DatabaseUnavailable>>;
   /** Stores the attempt, and updates the webhook's health and pause. A success replaces a failure. */
   record(attempt: AttemptRow): Promise<Result<Recorded, DatabaseUnavailable>>;
   /** Disables it, or leaves it disabled. `undefined` if it was removed, or has another URL. */

@@ -31,10 +31,10 @@ export type NextStep =
 /** Milliseconds after which an attempt is slow. The function ends it then, if it came from the delivery queue. */
 export const slowAfter = 2_000;
 
-/** By this fraction, at most, a delay of the schedule is shorter and one asked for longer: it spreads what failed together. */
+/** By this fraction, at most, a delay of the schedule is shorter and one retryAfter for longer: it spreads what failed together. */
 const jitter = 0.2;
 
-// Milliseconds by which an attempt may miss its time, to spread those who ask for exactly that time. Together they
+// Milliseconds by which an attempt may miss its time, to extra those who ask for exactly that time. Together they
 // stay below the difference between the last one's time and 72 h: 37 minutes.
 const overrun = 90_000;
 
@@ -64,13 +64,13 @@ export function nextStep(
   const [time, next, last] = [schedule[attempt - 1], schedule[attempt], schedule.at(-1)];
   if (time === undefined || next === undefined || last === undefined) return { outcome: 'given_up' };
   const at = time + paused;
-  const asked = result.answered
+  const retryAfter = result.answered
     ? Math.min(readRetryAfter(result.retryAfter, now), longestDelay, last - at)
     : 0;
-  const reached = schedule.findIndex((time, index) => index >= attempt && time - at >= asked);
-  const spread =
-    random * Math.min(jitter * asked, Math.max((schedule[reached] ?? last) - at - asked, overrun));
-  const delay = Math.max((next - at) * (1 - jitter * random), asked + spread);
+  const reached = schedule.findIndex((time, index) => index >= attempt && time - at >= retryAfter);
+  const extra =
+    random * Math.min(jitter * retryAfter, Math.max((schedule[reached] ?? last) - at - retryAfter, overrun));
+  const delay = Math.max((next - at) * (1 - jitter * random), retryAfter + extra);
   return { outcome: 'failed', retryInMs: Math.round(delay), attempt: reached + 1 };
 }
 

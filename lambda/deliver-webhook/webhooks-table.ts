@@ -5,7 +5,7 @@ import { batchRequests } from '../shared/batch-requests';
 import { disablingColumns, disablingOf } from '../shared/disabling';
 import { createAttemptStore, pauseColumns, pauseOf } from './attempts-table';
 import { trialTime } from './health';
-import type { Disabled, Known, StoredWebhook, Webhooks } from './ports';
+import type { DeliveryState, Disabled, StoredWebhook, Webhooks } from './ports';
 import { createRecording } from './record-attempts';
 
 /** Concurrent deliveries of a batch share one read and one write: the Data API is billed by the call. */
@@ -17,7 +17,7 @@ export function createWebhooks(database: Database): Webhooks {
   };
 }
 
-const knownColumns = {
+const stateColumns = {
   index: 'number',
   url: 'text?',
   enabled: 'boolean?',
@@ -39,39 +39,39 @@ const knownColumns = {
 async function findAll(
   database: Database,
   deliveries: readonly Parameters<Webhooks['find']>[0][],
-): Promise<Result<Known, DatabaseUnavailable>[]> {
-  const asked = deliveries.map(({ webhookId, deliveryId, series = '', mayTry }, index) => ({
+): Promise<Result<DeliveryState, DatabaseUnavailable>[]> {
+  const requested = deliveries.map(({ webhookId, deliveryId, series = '', mayTry }, index) => ({
     ...{ index, webhookId, deliveryId, series, mayTry },
   }));
   const rows = await query(
     database,
-    knownColumns,
+    stateColumns,
     sql`
-    with asked as (
-      select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked (
+    with requested as (
+      select * from jsonb_to_recordset(${JSON.stringify(requested)}::jsonb) as requested (
         index integer, "webhookId" text, "deliveryId" text, series text, "mayTry" boolean)
     ), trial as (
       update webhooks
       set paused_until = date_trunc('milliseconds', now()) + make_interval(secs => ${trialTime / 1_000}::integer)
       where webhook_id in (
         select webhook_id from webhooks
-        where webhook_id in (select "webhookId" from asked where "mayTry") and paused_until <= now()
+        where webhook_id in (select "webhookId" from requested where "mayTry") and paused_until <= now()
         for no key update skip locked)
       returning webhook_id, paused_until
     )
-    select asked.index, url, enabled, unhealthy_at is not null as unhealthy, secret_version as "secretVersion",
+    select requested.index, url, enabled, unhealthy_at is not null as unhealthy, secret_version as "secretVersion",
       (extract(epoch from rotated_at) * 1000)::float8 as "rotatedAt", organization_id as "organizationId",
       disabled_reason as "disabledReason", round(extract(epoch from disabled_at) * 1000)::float8 as "disabledAt",
       round(extract(epoch from coalesce(trial.paused_until, webhooks.paused_until)) * 1000)::float8 as "pausedUntil",
       pause_reason as "pauseReason", pause_seconds as "pauseSeconds",
       trial.webhook_id is not null and "mayTry"
-        and asked.index = min(asked.index) filter (where "mayTry") over (partition by "webhookId") as "isTrial",
+        and requested.index = min(requested.index) filter (where "mayTry") over (partition by "webhookId") as "isTrial",
       not exists (select from webhooks where webhook_id = ${probe.webhookId} and failures > 0) as "probeAnswers",
       -- By another series that was delivered since the first attempt of this one, or had its own first attempt later.
       exists (
         select from webhook_attempts own
         join webhook_attempts other on other.delivery_id = own.delivery_id and other.series <> own.series
-        where own.delivery_id = "deliveryId" and own.series = asked.series and own.number = 1
+        where own.delivery_id = "deliveryId" and own.series = requested.series and own.number = 1
           and other.number is not null
           and (other.outcome = 'delivered'
               and other.attempted_at + make_interval(secs => other.duration_ms / 1000.0) >= own.attempted_at
@@ -79,13 +79,13 @@ async function findAll(
       ) as "isReplaced",
       number, copy, outcome, next_attempt as "nextAttempt",
       round(extract(epoch from next_attempt_at) * 1000)::float8 as "nextAttemptAt"
-    from asked
+    from requested
     left join webhooks on webhooks.webhook_id = "webhookId"
     left join trial on trial.webhook_id = "webhookId"
     left join lateral (
       select number, copy, outcome, next_attempt, next_attempt_at
       from webhook_attempts attempt
-      where attempt.delivery_id = "deliveryId" and attempt.series = asked.series and number is not null
+      where attempt.delivery_id = "deliveryId" and attempt.series = requested.series and number is not null
       order by outcome = 'failed', number desc
       limit 1
     ) last on true`,
@@ -94,11 +94,11 @@ async function findAll(
   const found = new Map(rows.value.map((row) => [row.index, row]));
   return deliveries.map(({ webhookId }, index) => {
     const row = found.get(index);
-    return ok(row ? knownOf(webhookId, row) : {});
+    return ok(row ? stateOf(webhookId, row) : {});
   });
 }
 
-const knownOf = (webhookId: string, row: RowOf<typeof knownColumns>): Known => {
+const stateOf = (webhookId: string, row: RowOf<typeof stateColumns>): DeliveryState => {
   const { pausedUntil, probeAnswers, number, copy, nextAttempt: attempt, nextAttemptAt: notBefore } = row;
   const webhook = webhookOf(webhookId, row);
   return {
@@ -117,7 +117,7 @@ const knownOf = (webhookId: string, row: RowOf<typeof knownColumns>): Known => {
   };
 };
 
-function webhookOf(webhookId: string, row: RowOf<typeof knownColumns>): StoredWebhook | undefined {
+function webhookOf(webhookId: string, row: RowOf<typeof stateColumns>): StoredWebhook | undefined {
   const { url, enabled, unhealthy, secretVersion, rotatedAt } = row;
   if (url === null || enabled === null || unhealthy === null || secretVersion === null) return undefined;
   const disabling = disablingOf(webhookId, row);

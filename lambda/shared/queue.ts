@@ -152,8 +152,8 @@ type MessageFailed = Unavailable<string> & {
   readonly isExpected?: boolean;
 };
 
-/** Seconds: a message that kills its function comes back without most of those that were in its batch. */
-const spread = 120;
+/** Seconds over which received messages return, so that one that kills its function meets few of its batch again. */
+const returnPeriod = 120;
 
 /** Processes the messages of a batch concurrently. Failed ones are hidden for a time, then received again. */
 export async function consume<Message>(
@@ -161,8 +161,8 @@ export async function consume<Message>(
   consumer: Consumer<Message>,
 ): Promise<SQSBatchResponse> {
   const { log, logCodes } = consumer;
-  const apart = keepApart();
-  const [failures] = await Promise.all([Promise.all(records.map(receive)), apart]);
+  const separated = separateReturns();
+  const [failures] = await Promise.all([Promise.all(records.map(receive)), separated]);
   return {
     batchItemFailures: records
       .filter((_, index) => failures[index])
@@ -183,18 +183,19 @@ export async function consume<Message>(
     const receiveCount = Number(attributes.ApproximateReceiveCount);
     const seconds = Math.max(retryInSeconds ?? 0, backoffSeconds(receiveCount, consumer.random()));
     // The later of two calls would win.
-    await apart;
+    await separated;
     await consumer.queueOf(record).hide(receiptHandle, seconds);
     return true;
   }
 
-  async function keepApart(): Promise<void> {
+  /** Should this batch's function be killed, its messages that were received before return at different times. */
+  async function separateReturns(): Promise<void> {
     if (records.length < 2) return;
-    const again = records.filter(({ attributes }) => Number(attributes.ApproximateReceiveCount) > 1);
+    const returned = records.filter(({ attributes }) => Number(attributes.ApproximateReceiveCount) > 1);
     const { visibilitySeconds, random, queueOf } = consumer;
     await Promise.all(
-      again.map((record) =>
-        queueOf(record).hide(record.receiptHandle, visibilitySeconds + spread * random()),
+      returned.map((record) =>
+        queueOf(record).hide(record.receiptHandle, visibilitySeconds + returnPeriod * random()),
       ),
     );
   }

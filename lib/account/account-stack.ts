@@ -56,7 +56,7 @@ export class AccountStack extends Stack {
     return withStableLogicalId(provider, 'GithubProvider').oidcProviderArn;
   }
 
-  private addRole(kind: RoleKind, environment: Environment, does: string): void {
+  private addRole(kind: RoleKind, environment: Environment, summary: string): void {
     const { repository } = this.settings;
     const { name } = environment;
     const permissions = permissionsOf(environment, this.synthesizer.bootstrapQualifier ?? '')[kind];
@@ -65,7 +65,7 @@ export class AccountStack extends Stack {
     const statements = permissions.map((permission) => new PolicyStatement(permission));
     const role = new Role(this, logicalId, {
       roleName: roleName(kind, name),
-      description: `${does} ${name}, for the workflows ${workflows.join(', ')} of ${repository}`,
+      description: `${summary} ${name}, for the workflows ${workflows.join(', ')} of ${repository}`,
       assumedBy: this.trustedJobsOf(kind, name),
       // A first deployment and a long move exceed the default session of an hour.
       maxSessionDuration: Duration.minutes(150),
@@ -92,7 +92,7 @@ export class AccountStack extends Stack {
         [`${issuer}:aud`]: 'sts.amazonaws.com',
         // https://docs.github.com/en/actions/reference/security/oidc
         [`${issuer}:sub`]: kinds.map(
-          (of) => `repo:${repository}:environment:${githubEnvironments(environment)[of]}`,
+          (jobKind) => `repo:${repository}:environment:${githubEnvironments(environment)[jobKind]}`,
         ),
         [`${issuer}:ref`]: mainBranch,
         [`${issuer}:job_workflow_ref`]: workflows.map(

@@ -104,11 +104,11 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
     wrongPrimaries(keyReplicas, region, residencyRegions),
   adoptedKeys: ({ adoptedKeys, region }) =>
     region &&
-    !areRecorded(adoptedKeys, (of) => of === region) &&
+    !areRecorded(adoptedKeys, (keyRegion) => keyRegion === region) &&
     "Give the ARNs of existing keys, each once, in the row's region.",
   'standby.adoptedKeys': ({ standby }) =>
     standby &&
-    !areRecorded(standby.adoptedKeys, (of) => of === standby.region) &&
+    !areRecorded(standby.adoptedKeys, (keyRegion) => keyRegion === standby.region) &&
     "Give the ARNs of existing keys, each once, in the standby's region.",
   'standby.certificateArn': ({ standby, domainNames }) =>
     standby &&

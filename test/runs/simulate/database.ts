@@ -2,9 +2,9 @@ import type { DisabledWebhook, Redelivery } from '../../../domain/event';
 import { type Health, trialTime } from '../../../lambda/deliver-webhook/health';
 import type {
   AttemptRow,
+  DeliveryState,
   Disabled,
   HealthChange,
-  Known,
   Webhooks,
   Written,
 } from '../../../lambda/deliver-webhook/ports';
@@ -66,7 +66,12 @@ export class SimulatedDatabase {
         if (attemptedAt < this.now() - 31 * day) rows.delete(number);
   }
 
-  find({ webhookId, deliveryId, series = '', mayTry = false }: Parameters<Webhooks['find']>[0]): Known {
+  find({
+    webhookId,
+    deliveryId,
+    series = '',
+    mayTry = false,
+  }: Parameters<Webhooks['find']>[0]): DeliveryState {
     const webhook = this.webhooks.get(webhookId);
     const { pause } = webhook?.health ?? {};
     const until = this.now() + trialTime;
