@@ -5,13 +5,13 @@ import { createTerminal } from '../cli/shell/terminal';
 // Versions are pinned in package.json; the SDK's notice about later versions is noise to an operator.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 
-// Webhooks wait between the two updates of a move: it goes on without a reader, and prints its result where one is left.
+// A move goes on when nobody reads its output any more, because webhooks wait between its two updates. Its result then goes to stderr.
 const isMove = process.argv[2] === 'move-origin';
 let lostResults = false;
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (lostResults || isMove) return;
   lostResults = true;
-  // A closed pipe, as after `| head`: a command with a cleanup runs it, any other exits here. Of help, nothing is lost.
+  // The reader has gone, as after `| head`. SIGTERM lets a command clean up; cut help is no failure.
   if (process.argv.some((word) => /^(-h|--help|help|--version)$/.test(word))) process.exit(0);
   if (code === 'EPIPE') process.kill(process.pid, 'SIGTERM');
 });

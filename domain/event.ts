@@ -109,7 +109,7 @@ export function disabledEvent({ webhookId, organizationId, reason, disabledAt }:
 export interface Redelivery {
   readonly eventId: string;
   readonly webhookId: string;
-  /** Distinguishes it from others of the same event; sent twice, it is one redelivery. @default - a message of the release before */
+  /** The redelivery's id: two messages with the same one are one redelivery. @default - sent by the release before, which had none */
   readonly series?: string;
 }
 

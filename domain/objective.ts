@@ -32,7 +32,7 @@ export const budgetOf = (availability: number): number => Number((1 - availabili
 export const probesIn = (milliseconds: number): number =>
   Math.max(0, Math.floor(milliseconds / 60_000 / probeMinutes));
 
-/** `share`: of what succeeded, null if there was nothing. Of the budget, in minutes, less than nothing may remain. */
+/** `share` is the part that succeeded, null without requests. `remainingMinutes` of the budget are negative once it is overspent. */
 export function standingOf(availability: number, minutes: number, total: number, failed: number) {
   const failedShare = total === 0 ? 0 : failed / total;
   const budget = budgetOf(availability);

@@ -59,7 +59,7 @@ export async function checkDelivery(
   const signedAt = Number(delivery.timestamp) * 1_000;
   const age = now() - Date.parse(String(parseObject(body)?.date));
   if (Math.abs(now() - signedAt) > tolerance) return refuse('delivery_too_old');
-  // Not a number is neither.
+  // Negated, because a missing date's age is NaN.
   if (isProbe && !(age >= -clockTolerance && age <= longestProbeAge)) return refuse('delivery_too_old');
   return isPublished ? ok(null) : refuse('source_not_published');
 }

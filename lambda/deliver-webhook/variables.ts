@@ -10,7 +10,10 @@ export const variables = [
   'ENVIRONMENT',
 ] as const;
 
-/** Milliseconds: find, secret, request, disabling or health; the wait for another call and a call of the database and SQS; hiding. */
+/**
+ * Milliseconds that one message can take. Finding the webhook, deriving its secret, the request, disabling or judging its
+ * health; then a call of the database and one of SQS, each after the one in progress; at last hiding the message.
+ */
 export const worstCase =
   longestCall + timeouts.keys + timeouts.response + longestCall + 2 * longestCall + 3 * timeouts.queue;
 

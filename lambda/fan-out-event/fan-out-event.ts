@@ -47,12 +47,12 @@ export type StoredEvent = Pick<Delivery, 'acceptedAt' | 'body'> & Pick<Subscribe
 
 export interface FanOutPorts {
   readonly subscriptions: Subscriptions;
-  /** Those of healthy webhooks take the delivery queue, all others the retry queue. */
+  /** `delivery` is for healthy webhooks, `retry` for all others. */
   readonly queues: Readonly<Record<'delivery' | 'retry', Queue>>;
   readonly newToken: () => string;
 }
 
-/** Our event says what the database does not confirm: of a webhook that was enabled again meanwhile, or forged. */
+/** A `webhook.disabled` that the database contradicts: the webhook was enabled again meanwhile, or somebody forged the event. */
 interface Unconfirmed {
   readonly kind: 'unconfirmed';
 }

@@ -7,7 +7,10 @@ export const variables = [
   'RETRY_QUEUE_URL',
 ] as const;
 
-/** Milliseconds: `webhook.disabled` confirmed; the wait for another call and a call of the database and SQS; hiding. */
+/**
+ * Milliseconds that one message can take. Confirming `webhook.disabled`; a call of the database and one of SQS, each after the
+ * one in progress; at last hiding the message.
+ */
 export const worstCase = 3 * longestCall + 3 * timeouts.queue;
 
 /** The function's timeout in seconds. */

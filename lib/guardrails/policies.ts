@@ -60,8 +60,9 @@ const everywhere = words(`cloudtrail:LookupEvents ec2:DescribeRegions ram:Accept
   s3:ListAllMyBuckets tag:GetResources`);
 
 /**
- * Ways out within a region that need no code, and no template, command or page of this project calls. An approval team of another account
- * could restore from the vault there. PostgreSQL's extensions aws_s3 and aws_lambda act with a role that `AddRoleTo…` gives the cluster.
+ * Calls that let data out without code and without leaving the region; nothing in this project makes them. An approval team of
+ * another account could restore from the vault. `AddRoleTo…` gives the cluster a role, with which its extensions aws_s3 and
+ * aws_lambda write elsewhere.
  */
 const neverCalled = `backup:AssociateBackupVaultMpaApprovalTeam backup:PutBackupVaultAccessPolicy
   lambda:CreateFunctionUrlConfig organizations:LeaveOrganization ram:AssociateResourceShare ram:CreateResourceShare

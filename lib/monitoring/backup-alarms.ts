@@ -8,12 +8,13 @@ import type { AlarmRow, Watched } from './alarms';
 import { awsMetric } from './metrics';
 
 /**
- * On the copy: for Aurora a backup job only takes a temporary snapshot, and succeeds even if nothing reaches the vault.
+ * The alarm watches the copy into the vault. Aurora's backup job only takes a temporary snapshot, and succeeds even if the copy fails.
  * https://docs.aws.amazon.com/aws-backup/latest/devguide/lag-vault-primary-backup.html
  *
- * AWS names the dimensions, not their combinations, and an alarm matches a combination; its metric of copies is documented for other
- * accounts and regions. So the sum of all candidates, and of AWS Backup's events, which it sends best effort: it treats those that do
- * not exist as zero (undocumented, see metrics.ts), and fires when none saw a job. A copy has the name of its destination.
+ * An alarm needs the exact combination of dimensions, but AWS documents only their names, and the metric of copies only for other
+ * accounts and regions. The alarm therefore adds up all candidates, and AWS Backup's events, which are best effort. A candidate that
+ * does not exist counts as zero (undocumented, see metrics.ts), so the alarm fires when none saw a job. A copy's metric has the name
+ * of its destination.
  * https://docs.aws.amazon.com/aws-backup/latest/devguide/cloudwatch.html
  */
 export function backupAlarms(scope: Construct, { backups, webhooks }: Watched): readonly AlarmRow[] {

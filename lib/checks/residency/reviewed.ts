@@ -2,7 +2,7 @@ import { isObject } from '../../../domain/strict-json';
 import { staysInRegion } from './regions';
 import { possibleTexts, type Rule, rootOf, type Template, valuesAt } from './template';
 
-/** The resource types in use of which no property, with these rules, can move data out of its region or allow access. */
+/** Types in use that were reviewed: no property that these rules accept moves data out of the region, or lets anybody in. */
 const reviewedTypes: Readonly<Record<string, string>> = {
   'AWS::ApiGateway': 'Account Authorizer BasePathMapping Deployment GatewayResponse Method Resource Stage',
   'AWS::Backup': 'BackupSelection RestoreTestingPlan',
