@@ -5,7 +5,7 @@ import type { Local } from './start';
 import type { StateFolder } from './state/paths';
 
 interface BannerOptions extends Pick<StateFolder, 'logsDirectory' | 'outputsFile'> {
-  readonly running: ReturnType<Local['environments']>;
+  readonly running: Local['environments'];
   readonly ports: Ports;
   /** Belongs to the first environment. @default - none: it could not be created */
   readonly sample: Pick<Seeded, 'organizationId' | 'userGroupId' | 'callerId'> | undefined;

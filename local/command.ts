@@ -14,7 +14,6 @@ import { StartError } from './shared/start-error';
 import type * as start from './start';
 import { openState } from './state/lock';
 import type { StateFolder } from './state/paths';
-import { watchSources } from './watch';
 
 export interface CommandContext {
   /** Results. */
@@ -37,7 +36,6 @@ interface Options {
   readonly portOffset: Ports;
   readonly state?: string;
   readonly fresh?: true;
-  readonly watch?: true;
 }
 
 /**
@@ -71,7 +69,7 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
       'folder for data, logs and addresses; must contain nothing else (default: .local)',
     )
     .option('--fresh', 'delete stored data and synthesized stacks first')
-    .option('--watch', 'serve edits of the sources without a restart')
+    .addOption(new Option('--watch').hideHelp())
     .configureOutput({ writeOut: (text) => print(text.trimEnd()), writeErr: (text) => note(text.trimEnd()) })
     .exitOverride();
   try {
@@ -79,6 +77,7 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
     if (taken)
       program.error(`error: npm took ${taken} as its own. Put -- before the options: npm start -- …`);
     program.parse(args, { from: 'user' });
+    if (program.opts().watch) program.error('error: --watch is a script of its own now: npm run watch');
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     throw error;
@@ -150,8 +149,7 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
     const sample = await createSampleData(local);
     signal.throwIfAborted();
     step('ready');
-    print(banner({ running: local.environments(), sample, outputsFile, logsDirectory, projectRoot, ports }));
-    if (options.watch) watchSources({ local, assembly, root: projectRoot, log, signal });
+    print(banner({ running: local.environments, sample, outputsFile, logsDirectory, projectRoot, ports }));
     await once(signal, 'abort');
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -199,7 +197,7 @@ async function removeData(
 
 /** Creates an organization with a user group to delete, like `./wallet seed`. @returns undefined if the function fails, which it logs */
 async function createSampleData({ environments, invoke }: start.Local): Promise<Seeded | undefined> {
-  const functionName = String(environments()[0]?.outputs.OperationsFunctionName);
+  const functionName = String(environments[0]?.outputs.OperationsFunctionName);
   const invoked = await invoke(functionName, { operation: 'seed', input: { userGroupName: 'SampleData' } });
   return invoked.ok ? (invoked.payload as { readonly result?: Seeded }).result : undefined;
 }

@@ -60,10 +60,9 @@ async function start(options: LocalOptions, shared: Omit<Shared, 'parts'>, clean
   };
   removeAddresses();
 
-  /** Each environment's, by its name. */
-  const permissions = new Map<string, Permissions>();
+  const permissions: Permissions[] = [];
   const authorize: Authorize = (call) => {
-    for (const { authorize } of permissions.values()) {
+    for (const { authorize } of permissions) {
       const refusal = authorize(call);
       if (refusal !== undefined) return refusal;
     }
@@ -73,52 +72,38 @@ async function start(options: LocalOptions, shared: Omit<Shared, 'parts'>, clean
     localCertificate(state.certificatesDirectory),
     startServices(cleanup, authorize),
   ]);
-  const cleanups = new Map(stacks.map(({ environment }) => [environment, cleanup.nested()]));
-  const running = new Map<string, RunningEnvironment>();
 
-  async function startOne(stack: Stack): Promise<void> {
+  async function startOne(stack: Stack): Promise<RunningEnvironment> {
     const { environment } = stack;
     const own = {
       permissions: createPermissions(options.decide),
       portOf: (stageName: string) => portOf(stageName, positions.indexOf(environment), ports),
-      cleanup: cleanups.get(environment) as Cleanup,
+      cleanup: cleanup.nested(),
     };
-    permissions.set(environment, own.permissions);
-    running.set(environment, await startEnvironment(stack, own, { ...shared, parts }));
+    permissions.push(own.permissions);
+    return startEnvironment(stack, own, { ...shared, parts });
   }
 
   const starting = stacks.map(startOne);
   for (const each of [parts, ...starting]) each.catch(shared.onFailure);
   // Also the services, for what starts now to be stopped.
-  const [[, services]] = await allSettledOrThrow([parts, ...starting]);
+  const [[, services], ...environments] = await allSettledOrThrow([parts, ...starting]);
   cleanup.nested().add(removeAddresses);
-  const writeAddresses = () => {
-    const databases = Array.from(services.databases, ([environment, url]) => [
-      `database-${environment}`,
-      url,
-    ]);
-    const others = { ...Object.fromEntries(databases), 'webhook-receiver': receiverUrl(ports) };
-    writeJson(state.endpointsFile, { ...services.endpoints, ...others });
-    const outputs = stacks.map(({ name, environment }) => [name, running.get(environment)?.outputs]);
-    writeJson(state.outputsFile, Object.fromEntries(outputs));
-  };
-  writeAddresses();
+  const databases = Array.from(services.databases, ([environment, url]) => [`database-${environment}`, url]);
+  const others = { ...Object.fromEntries(databases), 'webhook-receiver': receiverUrl(ports) };
+  writeJson(state.endpointsFile, { ...services.endpoints, ...others });
+  writeJson(
+    state.outputsFile,
+    Object.fromEntries(environments.map(({ stack, outputs }) => [stack.name, outputs])),
+  );
   return {
-    /** Returns them in the assembly's order. */
-    environments: () => stacks.flatMap(({ environment }) => running.get(environment) ?? []),
+    /** In the assembly's order. */
+    environments,
     /** The AWS services' addresses, keyed by the names in `endpoints.json`. */
     endpoints: services.endpoints,
     functions: services.functions,
     /** Invokes a function by name or ARN. @throws (rejects) Error if it does not exist */
     invoke: async (nameOrArn: string, event: unknown) => services.functions.find(nameOrArn).invoke(event),
-    /** Starts one environment again from another template. Only its data, messages and ports stay. */
-    async restart(stack: Stack): Promise<void> {
-      const { environment } = stack;
-      await cleanups.get(environment)?.run();
-      services.queues.release(state.environment(environment).messagesFile);
-      await startOne(stack);
-      writeAddresses();
-    },
     /** Completes running requests, then stops everything; a second call waits for the first. */
     stop: () => cleanup.run(),
   };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { projectRoot, synthesize } from './synthesis';
 
 /** The stacks' sources. The last one lists the installed packages. A test synthesizes from these alone. */
@@ -19,7 +19,7 @@ export const sources = [
 ] as const;
 
 /** The file of an assembly that holds the digest of its sources. */
-export const digestFile = (directory: string): string => join(directory, 'sources.sha256');
+const digestFile = (directory: string): string => join(directory, 'sources.sha256');
 
 interface AssemblyCacheOptions {
   /** The assembly's folder. Not for concurrent use. */
@@ -42,7 +42,12 @@ export async function provideAssembly(options: AssemblyCacheOptions): Promise<vo
   const digest = digestOfSources(root);
   const stored = digestFile(directory);
   if (existsSync(stored) && readFileSync(stored, 'utf8') === digest) return;
-  const unfinished = `${directory}.new`;
+  // Each process has its own: the app of a killed one may still be writing.
+  const draft = `${directory}.new`;
+  const unfinished = `${draft}-${process.pid}`;
+  const folder = dirname(directory);
+  for (const name of existsSync(folder) ? readdirSync(folder) : [])
+    if (name.startsWith(basename(draft))) rmSync(join(folder, name), { recursive: true, force: true });
   try {
     const synthesized = synthesize(unfinished, signal, root);
     onSynthesis();

@@ -38,8 +38,8 @@ export interface Stack {
   readonly environment: string;
   readonly region: string;
   readonly template: Template;
-  /** Keyed by S3 key: the folder or file of an asset, and its name, of a bundle such as `direct/fan-out-event`. */
-  readonly assets: ReadonlyMap<string, { readonly path: string; readonly name: string }>;
+  /** The folder or file of each asset, by S3 key. */
+  readonly assets: ReadonlyMap<string, string>;
   /** What the row records of the environment's keys, by logical id: the ARNs of the primaries that its stacks replicate. */
   readonly primaryKeyArns: Readonly<Record<string, string>>;
 }
@@ -75,9 +75,9 @@ function readStacks(directory: string): Omit<Stack, 'primaryKeyArns'>[] {
       .filter((each) => artifacts[each]?.type === 'cdk:asset-manifest')
       .map((each) => artifacts[each]?.properties as AssetManifestProperties);
     const files = manifests.flatMap(({ file }) => Object.values(read<AssetManifest>(file).files ?? {}));
-    const assets = files.flatMap(({ source, displayName: name = '', destinations }) => {
+    const assets = files.flatMap(({ source, destinations }) => {
       const path = join(directory, source.path ?? '');
-      return Object.values(destinations).map(({ objectKey }) => [objectKey, { path, name }] as const);
+      return Object.values(destinations).map(({ objectKey }) => [objectKey, path] as const);
     });
     const template = read<Template>(templateFile);
     const name = stackName ?? id;

@@ -47,11 +47,7 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
   cleanup.add(queues.stop);
   const { url } = server;
   const stackFunctions: StackFunctions = {
-    all: () => [...functions.values()],
-    add(added) {
-      functions.set(added.arn, added);
-      return () => functions.delete(added.arn);
-    },
+    add: (added) => void functions.set(added.arn, added),
     find(nameOrArn) {
       const found = findFunction(nameOrArn);
       if (!found) throw new Error(`Function ${nameOrArn} does not exist.`);

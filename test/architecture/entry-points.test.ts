@@ -9,7 +9,7 @@ const folder = temporaryFolder();
 it('every entry point reports uncaught errors first', () => {
   const entryPoints = sourcesIn('bin').filter(({ path }) => !/(uncaught|warn)\.ts$/.test(path));
   const names = entryPoints.map(({ path }) => path.replace(/^bin\/|\.ts$/g, ''));
-  expect(names.sort()).toEqual(['account', 'app', 'bundles', 'guardrails', 'local', 'wallet']);
+  expect(names.sort()).toEqual(['account', 'app', 'guardrails', 'local', 'wallet']);
   for (const { text } of entryPoints) expect(text.startsWith("import './uncaught';\n")).toBe(true);
 });
 

@@ -3,18 +3,17 @@ import fs, { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type CommandContext, runLocalCommand } from '../../local/command';
 import type { LocalOptions } from '../../local/start';
+import { scripts } from '../../package.json';
 import { startHttpServer } from '../support/http-server';
 import { first } from '../support/rows';
 import { environments } from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
 
-const mockWatch = jest.fn();
 const mockStart = jest.fn();
 const mockAssembly = jest.fn();
 jest.mock('../../local/assembly/cache', () => ({
   provideAssembly: (options: object) => mockAssembly(options),
 }));
-jest.mock('../../local/watch', () => ({ watchSources: (options: object) => mockWatch(options) }));
 jest.mock('../../local/start', () => ({ startLocal: (options: LocalOptions) => mockStart(options) }));
 
 const folder = temporaryFolder();
@@ -44,6 +43,7 @@ const consumed = { npm_config_port_offset: 'true', npm_config_environment: 'true
 it.each([
   [['--port-offset='], {}, "argument '' is invalid. Expected a number up to 57425"],
   [['--nonsense'], {}, "error: unknown option '--nonsense'"],
+  [['--watch'], {}, 'error: --watch is a script of its own now: npm run watch'],
   [['--environment', 'mars'], {}, `argument 'mars' is invalid. Choose from ${first.name}, `],
   [
     [first.name, '3000'],
@@ -68,7 +68,7 @@ async function startIdle(...args: string[]) {
   mockStart.mockImplementation(async ({ ending }: LocalOptions) => {
     setImmediate(() => ending?.abort(new TypeError('a bug')));
     const invoke = async () => ({ ok: false });
-    return { environments: () => [], invoke, stop: () => Promise.reject(new Error('Cannot save.')) };
+    return { environments: [], invoke, stop: () => Promise.reject(new Error('Cannot save.')) };
   });
   return start(['--state', join(folder(), 'state'), ...args]);
 }
@@ -78,13 +78,11 @@ it('ends with 1 on a failure, and if it cannot stop; unlocks the state', async (
   expect(exitCode).toBe(1);
   expect(said).toMatch(/error: TypeError: a bug\n +at .*\nerror: Cannot save\./s);
   expect(readdirSync(join(folder(), 'state'))).not.toContain('lock');
-  expect(mockWatch).not.toHaveBeenCalled();
 });
 
-it('watches the sources with --watch, until it ends', async () => {
-  await startIdle('--watch');
-  const assembly = join(folder(), 'state/cdk.out');
-  expect(mockWatch.mock.calls).toMatchObject([[{ assembly, signal: { aborted: true } }]]);
+it("npm run watch follows the stacks' sources, beside the program's own", () => {
+  const watched = Array.from(scripts.watch.matchAll(/--include (\S+)/g), ([, path]) => path);
+  expect(watched.sort()).toEqual(['dashboard', 'docs/receivers.md', 'domain', 'lambda', 'lib']);
 });
 
 it('cleans up after an error that nothing catches', async () => {
@@ -93,7 +91,7 @@ it('cleans up after an error that nothing catches', async () => {
   let fail: (error: Error) => void = () => undefined;
   mockStart.mockImplementation(async () => {
     setImmediate(() => fail(new RangeError('a bug')));
-    return { environments: () => [], invoke: async () => ({ ok: false }), stop };
+    return { environments: [], invoke: async () => ({ ok: false }), stop };
   });
   const { exitCode, said } = await start(['--state', join(folder(), 'state')], {}, (listener) => {
     fail = listener;

@@ -34,9 +34,6 @@ export interface LocalFunctionOptions extends Code {
   readonly runtime?: Runtime | undefined;
 }
 
-/** The template's code and variables. */
-export type FunctionCode = Pick<Code, 'bundleDirectory' | 'variables'>;
-
 export type LocalFunction = ReturnType<typeof startFunction>;
 
 /** A function of a stack. */
@@ -45,15 +42,11 @@ export interface StackFunction extends LocalFunction {
   readonly role: string;
   /** As in the template. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The name of its asset, of a bundle such as `direct/fan-out-event`. */
-  readonly bundle: string;
 }
 
 /** The functions of all stacks. */
 export interface StackFunctions {
-  all(): readonly StackFunction[];
-  /** @returns a function that removes it */
-  add(added: StackFunction): () => void;
+  add(added: StackFunction): void;
   /** Finds a function by name or ARN. @throws Error if it does not exist */
   find(nameOrArn: string): StackFunction;
 }
@@ -74,9 +67,6 @@ export function startFunction(options: LocalFunctionOptions) {
     TZ: 'UTC',
     _HANDLER: options.handler,
   };
-  let code: FunctionCode = options;
-  /** Counts the codes that it has had. */
-  let version = 0;
   const instances = new Set<Instance>();
   /** The latest last, each with the timer that ends it. */
   const idle = new Map<Instance, NodeJS.Timeout>();
@@ -109,14 +99,11 @@ export function startFunction(options: LocalFunctionOptions) {
     while (invocations >= maxInstances) await new Promise<void>((resume) => waiting.push(resume));
     invocations += 1;
     try {
-      const loaded = version;
       const instance = await acquire();
       if ('ok' in instance) return instance;
       const result = await runWithTimeout(instance, json);
-      if (instance.isAlive()) {
-        if (loaded === version) rest(instance);
-        else instance.kill();
-      } else if (!result.ok && !signal.aborted) onLog(result.errorMessage);
+      if (instance.isAlive()) rest(instance);
+      else if (!result.ok && !signal.aborted) onLog(result.errorMessage);
       return result;
     } finally {
       invocations -= 1;
@@ -134,16 +121,16 @@ export function startFunction(options: LocalFunctionOptions) {
       await new Promise<void>((resume) => turns.push(resume));
     }
     starting += 1;
-    return start(code).finally(() => {
+    return start().finally(() => {
       starting -= 1;
       takeTurns();
     });
   }
 
   /** @returns a failure if the code cannot be loaded */
-  async function start({ variables: own, ...code }: FunctionCode) {
-    const bundleDirectory = resolvePath(code.bundleDirectory);
-    const variables = { ...ownVariables, LAMBDA_TASK_ROOT: bundleDirectory, ...own };
+  async function start() {
+    const bundleDirectory = resolvePath(options.bundleDirectory);
+    const variables = { ...ownVariables, LAMBDA_TASK_ROOT: bundleDirectory, ...options.variables };
     const instance = await runtime({ bundleDirectory, variables, memoryMiB, onLog, signal });
     if ('ok' in instance) return instance;
     instances.add(instance);
@@ -187,21 +174,6 @@ export function startFunction(options: LocalFunctionOptions) {
       maxInstances = Math.max(maxInstances, reserved);
     },
     endIdle,
-    code: () => code,
-    /**
-     * Replaces the code once an instance has loaded it. Running invocations complete with the old one.
-     *
-     * @returns the failure, if it cannot be loaded: the old one stays
-     */
-    async use(next: FunctionCode) {
-      const instance = await start(next);
-      if ('ok' in instance) return instance;
-      code = next;
-      version += 1;
-      endIdle();
-      rest(instance);
-      return undefined;
-    },
     /** Kills every instance; running, waiting and later invocations fail. */
     async stop() {
       stopping.abort();

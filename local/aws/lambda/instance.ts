@@ -67,8 +67,7 @@ export const startProcess: Runtime = async (code) => {
   const child = fork(join(__dirname, 'bootstrap.cjs'), [], {
     cwd: bundleDirectory,
     env: { ...variables },
-    // Bundles of edits have source maps.
-    execArgv: [`--max-old-space-size=${memoryMiB}`, '--enable-source-maps'],
+    execArgv: [`--max-old-space-size=${memoryMiB}`],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     killSignal: 'SIGKILL',
     ...(signal && { signal }),

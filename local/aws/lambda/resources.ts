@@ -51,7 +51,7 @@ function createFunction({ logicalId, properties }: ResourceRequest, needs: Funct
   const started = startFunction({
     name: physicalName(stack, logicalId),
     region: stack.region,
-    bundleDirectory: asset.path,
+    bundleDirectory: asset,
     handler: Handler,
     variables: {
       ...needs.variables,
@@ -76,7 +76,7 @@ function createFunction({ logicalId, properties }: ResourceRequest, needs: Funct
   // Checks only its presence: security groups do not exist locally.
   if ('VpcConfig' in properties) permissions.requireRole(logicalId, Role, networkInterfaceActions, '*');
   permissions.addFunction(accessKey, Role);
-  cleanup.add(functions.add({ ...started, role: Role, variables, bundle: asset.name }));
+  functions.add({ ...started, role: Role, variables });
   return { ref: started.name, attributes: { Arn: started.arn } };
 }
 

@@ -67,15 +67,8 @@ export async function startQueues(authorize: Authorize = allowEverything) {
     );
   }
 
-  /** Saves and deletes the queues of a file, by its name. */
-  const kept = new Map<string, () => void>();
-
-  /** Deletes the queues that are kept in a file, after saving their messages to it. */
-  function release(file: string): void {
-    const saveQueues = kept.get(file);
-    kept.delete(file);
-    saveQueues?.();
-  }
+  /** Each saves the queues of a file. */
+  const kept: (() => void)[] = [];
 
   return {
     /** Endpoint for AWS SDKs. */
@@ -107,17 +100,13 @@ export async function startQueues(authorize: Authorize = allowEverything) {
         store.getQueueByName(queue)?.enqueue(createMessage(body, attributes, delaySeconds));
       }
       rmSync(file, { force: true });
-      kept.set(file, () => {
-        writeJson(file, names.flatMap(messagesOf));
-        for (const name of names) store.deleteQueue(store.getQueueByName(name)?.url ?? '');
-      });
+      kept.push(() => writeJson(file, names.flatMap(messagesOf)));
     },
     /** Refuses further messages, then saves what was accepted. */
     async stop(): Promise<void> {
       await app.close();
-      await allSettledOrThrow([...kept.keys()].map(async (file) => release(file)));
+      await allSettledOrThrow(kept.map(async (save) => save()));
     },
-    release,
   };
 }
 

@@ -16,13 +16,12 @@ import { provideAssembly, sources } from '../../../local/assembly/cache';
 import { eventually } from '../../support/eventually';
 import { temporaryFolder } from '../../support/temporary-folder';
 
-/** An app that leaves a temporary folder, as an interrupted synthesis does. */
+/** An app that leaves a file in its home. */
 const app = `
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 
 const assembly = process.env.CDK_OUTDIR ?? '';
-mkdtempSync(tmpdir() + '/wallet-bundle-');
+writeFileSync(process.env.HOME + '/.left', '');
 mkdirSync(assembly);
 writeFileSync(assembly + '/manifest.json', 'code');
 `;
@@ -63,8 +62,8 @@ it.each(files.map((file) => [file]))('reuses the assembly until %s changes', asy
 it('synthesizes after a file was renamed, into an empty folder, even after a killed synthesis', async () => {
   renameSync(home('project/lambda/folder/file.ts'), home('project/lambda/other.ts'));
   expect(await isReused()).toBe(false);
-  mkdirSync(home('state/cdk.out.new'));
-  writeFileSync(home('state/cdk.out.new/left'), '');
+  mkdirSync(home('state/cdk.out.new-1'));
+  writeFileSync(home('state/cdk.out.new-1/left'), '');
   await provide(home());
   expect(readdirSync(home('state/cdk.out')).sort()).toEqual(['manifest.json', 'sources.sha256']);
   expect(readdirSync(home('state'))).toEqual(['cdk.out']);
@@ -88,7 +87,7 @@ it('an aborted synthesis leaves no partial assembly or temporary files', async (
   append('setInterval(() => undefined, 1_000);');
   const interruption = new AbortController();
   const outcome = expect(provide(home(), interruption.signal)).rejects.toMatchObject({ name: 'AbortError' });
-  await eventually(() => existsSync(home('state/cdk.out.new/manifest.json')));
+  await eventually(() => existsSync(home(`state/cdk.out.new-${process.pid}/manifest.json`)));
   interruption.abort();
   await outcome;
   expect(readdirSync(home('state'))).toEqual(['cdk.out']);

@@ -77,23 +77,6 @@ test('instances run one invocation at a time, up to the maximum', async () => {
   expect(await busy.invoke({})).toMatchObject({ ok: true });
 });
 
-test('new code serves the next invocation; a running one completes with the old', async () => {
-  const edited = start('return event;');
-  const running = edited.invoke('old');
-  const use = (code: string) => edited.use({ variables: {}, bundleDirectory: bundle(code) });
-  for (const text of ['new', 'newest']) {
-    await use(`exports.handler = async () => "${text}";`);
-    expect(edited.instances()).toHaveLength(text === 'new' ? 2 : 1);
-    expect(await running).toMatchObject({ payload: 'old' });
-    expect(await edited.invoke({})).toMatchObject({ payload: text });
-  }
-  expect(await use('throw new TypeError("no");')).toMatchObject({ ok: false, errorType: 'TypeError' });
-  expect(await use('')).toMatchObject({ ok: false, errorType: 'Runtime.HandlerNotFound' });
-  // Not only by the instance that has it.
-  edited.endIdle();
-  expect(await edited.invoke({})).toMatchObject({ payload: 'newest' });
-});
-
 test('as many instances start at once as there are cores; idle ones end, the latest used last', async () => {
   let [starting, most] = [0, 0];
   const runtime: Runtime = async (code) => {
