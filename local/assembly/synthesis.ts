@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { StartError } from '../shared/start-error';
 
@@ -11,13 +12,12 @@ export const projectRoot = resolve(__dirname, '../..');
  * account or settings from the environment.
  *
  * @param directory the folder for the assembly; emptied first
- * @param signal kills the app, and removes its temporary files
+ * @param signal kills the app
  * @param root of the project. @default - this one
  * @throws StartError with the app's output
  */
 export async function synthesize(directory: string, signal: AbortSignal, root = projectRoot): Promise<void> {
   signal.throwIfAborted();
-  // An app that is killed cannot remove its temporary files.
   const temporary = `${directory}.tmp`;
   for (const each of [directory, temporary]) rmSync(each, { recursive: true, force: true });
   mkdirSync(temporary, { recursive: true });
@@ -27,7 +27,8 @@ export async function synthesize(directory: string, signal: AbortSignal, root = 
       PATH: '/usr/bin:/bin',
       // An own one, because the user may have none.
       HOME: temporary,
-      TMPDIR: temporary,
+      // tsx keeps there what it has compiled; the app writes nothing else outside of the assembly.
+      TMPDIR: tmpdir(),
       CDK_OUTDIR: directory,
       // Validation by CloudFormation's rules doubles the time; `npm run synth` and the tests do it.
       CDK_VALIDATION: 'false',

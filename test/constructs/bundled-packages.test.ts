@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
-import { bundlingFor, handlerNames } from '../../lib/functions/bundles';
+import { bundlingFor, handlerNames } from '../../lib/functions/builds';
 
 const root = resolve(__dirname, '../..');
 

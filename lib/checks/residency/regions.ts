@@ -1,6 +1,6 @@
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import { isObject } from '../../../domain/strict-json';
-import { type Finding, intrinsicOf, possibleTexts, type Rule, rootOf, type Template } from './template';
+import { type Finding, intrinsicOf, possibleTexts, type Rule, type Template } from './template';
 
 /**
  * A region outside the environment's list, anywhere in a resource or an output: in ARNs, service principals,
@@ -11,9 +11,10 @@ export const foreignRegion: Rule = {
   refuses: "Names a region outside of the environment's list, every region, or one that a parameter decides",
   remedy: 'Use what is in residencyRegions of the row in lib/environments.ts, and name its region.',
   find: (template) =>
-    [...template.resources.map(rootOf), { location: 'Outputs', value: template.document.Outputs }].flatMap(
-      (root) => foreignRegions(root, template.boundary.residencyRegions, template),
-    ),
+    [
+      ...template.resources.map(({ root }) => root),
+      { location: 'Outputs', value: template.document.Outputs },
+    ].flatMap((root) => foreignRegions(root, template.boundary.residencyRegions, template)),
 };
 
 /** True if a value contains no region but the stack's, and no ARN whose region is known only at deployment. */

@@ -1,6 +1,6 @@
 import { isObject } from '../../../domain/strict-json';
 import { staysInRegion } from './regions';
-import { possibleTexts, type Rule, rootOf, type Template, valuesAt } from './template';
+import { possibleTexts, type Rule, type Template, valuesAt } from './template';
 
 /** Types in use that were reviewed: no property that these rules accept moves data out of the region, or lets anybody in. */
 const reviewedTypes: Readonly<Record<string, string>> = {
@@ -194,7 +194,7 @@ export const allowedValues: Rule = {
   *find(template) {
     for (const resource of template.resources) {
       for (const [path, accepts] of Object.entries(allowed[resource.type] ?? {})) {
-        yield* valuesAt(rootOf(resource), path).filter(({ value }) => !accepts(value, template));
+        yield* valuesAt(resource.root, path).filter(({ value }) => !accepts(value, template));
       }
     }
   },

@@ -8,7 +8,6 @@ import {
   type ResidencyBoundary,
   type Resource,
   type Rule,
-  rootOf,
   type Template,
   valuesAt,
 } from './template';
@@ -31,7 +30,7 @@ export const unreadable: Rule = {
   *find({ document, resources }) {
     const sectionOf = (location: string): Finding => ({ location, value: document[location] });
     const outputs = entriesWithin(sectionOf('Outputs'));
-    const parts = [...resources.map(rootOf), sectionOf('Conditions')].flatMap(entriesWithin);
+    const parts = [...resources.map(({ root }) => root), sectionOf('Conditions')].flatMap(entriesWithin);
     yield* Object.keys(document)
       .filter((name) => !sections.includes(name))
       .map(sectionOf);
@@ -119,7 +118,7 @@ export const publicPolicy: Rule = {
     for (const resource of resources) {
       // Its policy restricts only requests from its own network.
       if (resource.type === 'AWS::EC2::VPCEndpoint') continue;
-      const root = rootOf(resource);
+      const root = resource.root;
       const entries = entriesWithin(root);
       yield* [root, ...entries].filter(({ value }) => isObject(value) && isForEverybody(value));
       yield* entries

@@ -33,6 +33,8 @@ export interface Resource {
   readonly logicalId: string;
   readonly type: string;
   readonly properties: JsonObject;
+  /** The properties as a finding, for what it is to contain. */
+  readonly root: Finding;
   readonly deletionPolicy: unknown;
   readonly updateReplacePolicy: unknown;
 }
@@ -69,16 +71,11 @@ export function readTemplate(document: JsonObject, boundary: ResidencyBoundary):
       UpdateReplacePolicy: updateReplacePolicy,
     } = declaration as JsonObject;
     const properties = objectAt(declaration, 'Properties');
-    return { logicalId, type: String(Type), properties, deletionPolicy, updateReplacePolicy };
+    const root = { logicalId, location: 'Properties', value: properties };
+    return { logicalId, type: String(Type), properties, root, deletionPolicy, updateReplacePolicy };
   });
   return { document, boundary, resources };
 }
-
-export const rootOf = ({ logicalId, properties }: Resource): Finding => ({
-  logicalId,
-  location: 'Properties',
-  value: properties,
-});
 
 const childrenOf = ({ value, ...parent }: Finding): (Finding & { readonly name: string })[] =>
   Object.entries(typeof value === 'object' && value !== null ? value : {}).map(([name, item]) => ({
@@ -88,9 +85,26 @@ const childrenOf = ({ value, ...parent }: Finding): (Finding & { readonly name: 
     value: item,
   }));
 
+type Entry = Finding & { readonly name: string };
+
+/** Several rules ask for those of the same resources. */
+const entries = new WeakMap<Finding, readonly Entry[]>();
+
 /** The entries of a value's objects and lists, at any depth, each with its name. */
-export const entriesWithin = (start: Finding): readonly (Finding & { readonly name: string })[] =>
-  childrenOf(start).flatMap((child) => [child, ...entriesWithin(child)]);
+export function entriesWithin(start: Finding): readonly Entry[] {
+  const known = entries.get(start);
+  if (known) return known;
+  const found: Entry[] = [];
+  const add = (parent: Finding) => {
+    for (const child of childrenOf(parent)) {
+      found.push(child);
+      add(child);
+    }
+  };
+  add(start);
+  entries.set(start, found);
+  return found;
+}
 
 /** Name and argument of an intrinsic function, if the value is one. */
 export function intrinsicOf(value: unknown): { readonly name?: string; readonly argument?: unknown } {
