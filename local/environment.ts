@@ -27,7 +27,8 @@ export interface Shared {
   readonly signal: AbortSignal;
   /** Called if an environment cannot go on: its PostgreSQL has exited, or a log cannot be written. */
   readonly onFailure: (error: Error) => void;
-  readonly parts: Promise<readonly [LocalCertificate, Services]>;
+  readonly certificate: Promise<LocalCertificate>;
+  readonly services: Promise<Services>;
   readonly runtime?: Runtime | undefined;
 }
 
@@ -40,11 +41,8 @@ interface Own {
 }
 
 /** Starts PostgreSQL, gives the APIs their addresses, creates the resources, then accepts requests and messages. */
-export async function startEnvironment(
-  stack: Stack,
-  { permissions, portOf, cleanup }: Own,
-  { state, log, signal, onFailure, parts, runtime }: Shared,
-) {
+export async function startEnvironment(stack: Stack, { permissions, portOf, cleanup }: Own, shared: Shared) {
+  const { state, log, signal, onFailure, runtime } = shared;
   const { environment } = stack;
   const folder = state.environment(environment);
   for (const each of [folder.keysDirectory, folder.logsDirectory]) mkdirSync(each, { recursive: true });
@@ -56,6 +54,7 @@ export async function startEnvironment(
   const startDatabase = async () =>
     startPostgres({
       directory: await provideDatabaseFolder(stack, state, signal),
+      certificate: await shared.certificate,
       signal,
       onLog: (line) => logs.write('postgresql', line),
       onUnexpectedEnd: (how) => {
@@ -75,7 +74,7 @@ export async function startEnvironment(
     ),
   );
   const apis = await openApis(stack, portOf, cleanup);
-  const [certificate, services] = await parts;
+  const [certificate, services] = [await shared.certificate, await shared.services];
   const context = { ...services, stack, folder, permissions, postgres, certificate, logs, runtime, cleanup };
   adoptKeys(stack.template, context);
   const { resources, outputs } = await deployStack(

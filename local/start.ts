@@ -49,7 +49,11 @@ export async function startLocal(options: LocalOptions): Promise<Local> {
   }
 }
 
-async function start(options: LocalOptions, shared: Omit<Shared, 'parts'>, cleanup: Cleanup) {
+async function start(
+  options: LocalOptions,
+  shared: Omit<Shared, 'certificate' | 'services'>,
+  cleanup: Cleanup,
+) {
   const { assembly, state, ports } = options;
   const serving = servingStacks(readAssembly(assembly));
   const positions = serving.map(({ environment }) => environment);
@@ -68,10 +72,10 @@ async function start(options: LocalOptions, shared: Omit<Shared, 'parts'>, clean
     }
     return undefined;
   };
-  const parts = allSettledOrThrow([
-    localCertificate(state.certificatesDirectory),
-    startServices(cleanup, authorize),
-  ]);
+  const parts = {
+    certificate: localCertificate(state.certificatesDirectory),
+    services: startServices(cleanup, authorize),
+  };
 
   async function startOne(stack: Stack): Promise<RunningEnvironment> {
     const { environment } = stack;
@@ -81,13 +85,17 @@ async function start(options: LocalOptions, shared: Omit<Shared, 'parts'>, clean
       cleanup: cleanup.nested(),
     };
     permissions.push(own.permissions);
-    return startEnvironment(stack, own, { ...shared, parts });
+    return startEnvironment(stack, own, { ...shared, ...parts });
   }
 
   const starting = stacks.map(startOne);
-  for (const each of [parts, ...starting]) each.catch(shared.onFailure);
+  for (const each of [...Object.values(parts), ...starting]) each.catch(shared.onFailure);
   // Also the services, for what starts now to be stopped.
-  const [[, services], ...environments] = await allSettledOrThrow([parts, ...starting]);
+  const [services, , ...environments] = await allSettledOrThrow([
+    parts.services,
+    parts.certificate,
+    ...starting,
+  ]);
   cleanup.nested().add(removeAddresses);
   const databases = Array.from(services.databases, ([environment, url]) => [`database-${environment}`, url]);
   const others = { ...Object.fromEntries(databases), 'webhook-receiver': receiverUrl(ports) };

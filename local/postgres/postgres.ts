@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, readlinkSync, realpathSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tryLockFile } from '../shared/file-lock';
 import { commandLine } from '../shared/processes';
 import { type Cluster, clusterIn, openCluster, pathForPostgres, readPassword, superuser } from './cluster';
-import { chownTo, postgresEnvironment, postgresPrograms } from './programs';
+import { type Account, chownTo, postgresEnvironment, postgresPrograms } from './programs';
 
 export interface PostgresOptions {
   /** The data folder, created on first use. */
@@ -23,9 +23,23 @@ export interface PostgresOptions {
    * @default true
    */
   readonly durable?: boolean;
+  /** PEM, for `localhost`. @default - no TLS */
+  readonly certificate?: { readonly key: string; readonly cert: string };
   /** Aborts the start. */
   readonly signal?: AbortSignal;
 }
+
+/**
+ * Members of `rds_iam` sign in over TLS, with any token: PostgreSQL cannot check one, and any program on this machine has an
+ * administrator's access keys anyway. The master user, who may grant the role, is a member too and has a password, as at Aurora.
+ * https://www.postgresql.org/docs/17/auth-pg-hba-conf.html
+ */
+const signIn = `
+local all all trust
+hostssl all +rds_superuser all scram-sha-256
+hostssl all +rds_iam all trust
+host all all all scram-sha-256
+`;
 
 /**
  * What `pg` would otherwise read from variables: https://node-postgres.com/features/connecting#environment-variables
@@ -76,6 +90,12 @@ export async function startPostgres(options: PostgresOptions) {
     throw didNotStart(data, error.message);
   });
   const lock = await waitForPreviousServer(cluster, signal);
+  const { key, cert } = options.certificate ?? {};
+  if (key && cert) {
+    // By PostgreSQL's own names.
+    const files = { 'server.key': key, 'server.crt': cert, 'pg_hba.conf': signIn };
+    for (const [name, content] of Object.entries(files)) await writeAs(account, join(data, name), content);
+  }
   // Not in the data folder: a socket's path has at most 103 bytes (macOS). Source: sun_path in unix(7).
   const socketDirectory = await mkdtemp('/tmp/wallet-pg-').catch(() => mkdtemp('/dev/shm/wallet-pg-'));
   const removeSockets = () => rm(socketDirectory, { recursive: true, force: true });
@@ -86,6 +106,7 @@ export async function startPostgres(options: PostgresOptions) {
     const settings = {
       listen_addresses: '127.0.0.1',
       port,
+      ssl: key && cert ? 'on' : 'off',
       unix_socket_directories: socketDirectory,
       unix_socket_permissions: '0700',
       max_connections: 300,
@@ -145,7 +166,7 @@ export async function startPostgres(options: PostgresOptions) {
 
   return {
     host: '127.0.0.1',
-    /** A free port. TCP connections require a password (SCRAM-SHA-256). */
+    /** A free port. TCP connections require a password (SCRAM-SHA-256), except of members of `rds_iam` over TLS. */
     port,
     superuser,
     password,
@@ -161,6 +182,12 @@ export async function startPostgres(options: PostgresOptions) {
       await removeSockets();
     },
   };
+}
+
+async function writeAs(account: Account, path: string, content: string): Promise<void> {
+  await rm(path, { force: true });
+  await writeFile(path, content, { mode: 0o600 });
+  await chownTo(account, path);
 }
 
 /** Deletes a PostgreSQL and its data. */
@@ -251,7 +278,8 @@ rm -rf "$2"
 
 async function stopServer(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const deadline = setTimeout(() => child.kill('SIGQUIT'), 10_000);
+  // No commit is lost. `tsx watch` kills this process after five seconds.
+  const deadline = setTimeout(() => child.kill('SIGQUIT'), 3_000);
   child.kill('SIGINT');
   child.ref();
   await once(child, 'exit');

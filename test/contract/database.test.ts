@@ -2,10 +2,8 @@ import tls from 'node:tls';
 import { fail, ok, type Result } from '../../domain/result';
 import { query, StatementRefused, sql } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
-import { startDatabaseEndpoint } from '../../local/aws/rds/endpoint';
 import { createAuthority } from '../support/certificates';
-import { sharedInRun } from '../support/once-per-run';
-import type { TestPostgres } from '../support/postgres';
+import { startPostgres } from '../support/postgres';
 import { type RegionDatabase, startRegionDatabase } from '../support/region-database';
 
 describe.each(['data-api', 'direct'] as const)('a database with %s access', (access) => {
@@ -105,18 +103,11 @@ it.each([[undefined], ['disable'], ['no-verify']])(
   'direct access trusts only the configured root certificates, from TLS 1.2, with PGSSLMODE %s; the server ends statements first',
   async (mode) => {
     if (mode) process.env.PGSSLMODE = mode;
-    const postgres = await sharedInRun<TestPostgres>('postgres');
     const [authority, elsewhere] = [await createAuthority(), await createAuthority()];
-    const endpoint = await startDatabaseEndpoint({
-      postgres,
-      certificate: await authority.issue({ name: 'localhost' }),
-      region: 'me-central-1',
-      findAccessKey: () => undefined,
-    });
-    const { host, port } = endpoint;
+    const postgres = await startPostgres({ certificate: await authority.issue({ name: 'localhost' }) });
     const own = {
-      host,
-      port,
+      host: 'localhost',
+      port: postgres.port,
       database: 'postgres',
       user: postgres.superuser,
       password: () => postgres.password,
@@ -134,7 +125,7 @@ it.each([[undefined], ['disable'], ['no-verify']])(
     } finally {
       delete process.env.PGSSLMODE;
       await Promise.all([trusting.close(), distrusting.close()]);
-      await endpoint.close();
+      await postgres.stop();
     }
   },
 );

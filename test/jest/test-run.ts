@@ -27,7 +27,7 @@ const create: Record<SharedInRun, (folder: string) => Promise<Shareable>> = {
   assembly: synthesizeAssembly,
   cluster: createCluster,
   environments: startEnvironments,
-  postgres: startPostgres,
+  postgres: () => startPostgres(),
 };
 
 let folder: string;

@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { clusterIn, openCluster, readPassword } from '../../local/postgres/cluster';
-import { removePostgres, startPostgres as startIn } from '../../local/postgres/postgres';
+import {
+  type PostgresOptions,
+  removePostgres,
+  startPostgres as startIn,
+} from '../../local/postgres/postgres';
 import { stateFolder } from '../../local/state/paths';
 import { childrenOf } from './local-command';
 import { sharedInRun } from './once-per-run';
@@ -12,10 +16,10 @@ import { sharedInRun } from './once-per-run';
 export type TestPostgres = Awaited<ReturnType<typeof startPostgres>>;
 
 /** A new, empty PostgreSQL in a temporary folder, which `stop` removes. Takes about half a second. */
-export async function startPostgres() {
+export async function startPostgres(options: Pick<PostgresOptions, 'certificate'> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
   await copyNewCluster(directory);
-  const postgres = await startIn({ directory, durable: false });
+  const postgres = await startIn({ directory, durable: false, ...options });
   const { stop } = postgres;
   return Object.assign(postgres, {
     database: 'postgres',

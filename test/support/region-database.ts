@@ -9,7 +9,6 @@ import { type Database, sql, type TransactionalDatabase } from '../../lambda/dat
 import { createDirectDatabase } from '../../lambda/database/direct';
 import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lambda/database/variables';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
-import { startDatabaseEndpoint } from '../../local/aws/rds/endpoint';
 import { localClient, startDataApi } from './aws-client';
 import { createAuthority } from './certificates';
 import { sharedInRun } from './once-per-run';
@@ -17,10 +16,7 @@ import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';
 
 /** A database, and its superuser. */
-type TestDatabase = Pick<
-  TestPostgres,
-  'host' | 'port' | 'superuser' | 'password' | 'socketDirectory' | 'database'
->;
+type TestDatabase = Pick<TestPostgres, 'host' | 'port' | 'superuser' | 'password' | 'database'>;
 
 /** A region's database in a real PostgreSQL, accessed through the product's adapters. */
 export type RegionDatabase = Awaited<ReturnType<typeof openRegion>>;
@@ -33,8 +29,9 @@ const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
 
 /** A region's database on its own server, empty: call `migrate` for the schema. Takes about a second. */
 export async function startRegionDatabase(access: DatabaseAccess): Promise<RegionDatabase> {
-  const postgres = await startPostgres();
-  const opened = await openRegion(access, postgres);
+  const { issue, cert } = await createAuthority();
+  const postgres = await startPostgres({ certificate: await issue({ name: 'localhost' }) });
+  const opened = await openRegion(access, postgres, cert);
   return {
     ...opened,
     async stop() {
@@ -65,8 +62,11 @@ export function useMigratedDatabase(): RegionDatabase {
   return opened;
 }
 
-async function openRegion(access: DatabaseAccess, postgres: TestDatabase) {
-  const { as, close: stop } = await (access === 'data-api' ? serveDataApi : serveDirect)(postgres);
+/** @param certificateAuthorities of direct access */
+async function openRegion(access: DatabaseAccess, postgres: TestDatabase, certificateAuthorities = '') {
+  const { as, close: stop } = await (access === 'data-api'
+    ? serveDataApi(postgres)
+    : serveDirect(postgres, certificateAuthorities));
   /** The schema's owner. */
   const owner = as(postgres.superuser);
   return {
@@ -119,15 +119,8 @@ async function serveDataApi(postgres: TestDatabase) {
   };
 }
 
-async function serveDirect(postgres: TestDatabase) {
-  const { database, superuser, password } = postgres;
-  const { issue, cert: certificateAuthorities } = await createAuthority();
-  const { host, port, close } = await startDatabaseEndpoint({
-    postgres,
-    certificate: await issue({ name: 'localhost' }),
-    region,
-    findAccessKey: () => credentials,
-  });
+function serveDirect({ port, database, superuser, password }: TestDatabase, certificateAuthorities: string) {
+  const host = 'localhost';
   const open: { close(): Promise<void> }[] = [];
   return {
     as(user: string): TransactionalDatabase {
@@ -141,7 +134,6 @@ async function serveDirect(postgres: TestDatabase) {
     },
     async close() {
       await Promise.all(open.map((each) => each.close()));
-      await close();
     },
   };
 }

@@ -1,12 +1,5 @@
 import { type AccessRequest, evaluate, readPolicy, type Statement } from './policy';
 
-/** Credentials of the local AWS services. */
-export interface AccessKey {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-}
-
 /** A call to a local service. */
 export interface Call extends Pick<AccessRequest, 'action' | 'resource'> {
   /** The access key id of the request's signature. */
@@ -51,9 +44,6 @@ export const decideAccess: Decide = (request, { ofRoles, ofResources }) => {
   return because(`because no ${kind}-based policy allows the ${action} action`);
 };
 
-/** Services beside the stacks, on this machine, sign with it. */
-const administrator: AccessKey = { accessKeyId: 'local', secretAccessKey: 'local' };
-
 export type Permissions = ReturnType<typeof createPermissions>;
 
 /**
@@ -63,7 +53,8 @@ export type Permissions = ReturnType<typeof createPermissions>;
 export function createPermissions(decide = decideAccess) {
   const ofRoles = new Map<string, readonly Statement[]>();
   const ofResources = new Map<string, readonly Statement[]>();
-  const functions = new Map<string, { readonly accessKey: AccessKey; readonly roleArn: string }>();
+  /** The ARNs of their roles, by access key id. */
+  const functions = new Map<string, string>();
 
   const attachTo =
     (policies: Map<string, readonly Statement[]>) => (arn: string, document: unknown, where: string) =>
@@ -92,14 +83,10 @@ export function createPermissions(decide = decideAccess) {
     /** Adds statements to a resource. @throws Error for anything unsupported */
     attachToResource: attachTo(ofResources),
     /** Maps an access key to a role. */
-    addFunction: (accessKey: AccessKey, roleArn: string) =>
-      void functions.set(accessKey.accessKeyId, { accessKey, roleArn }),
-    /** The access key of a function, or `local`, whose secret everybody knows: the database verifies signatures. */
-    findAccessKey: (accessKeyId: string): AccessKey | undefined =>
-      functions.get(accessKeyId)?.accessKey ?? (accessKeyId === 'local' ? administrator : undefined),
+    addFunction: (accessKeyId: string, roleArn: string) => void functions.set(accessKeyId, roleArn),
     authorize: (({ accessKeyId, action, resource, context }) => {
-      const found = functions.get(accessKeyId);
-      return found && authorizeRole(found.roleArn, action, resource, context);
+      const roleArn = functions.get(accessKeyId);
+      return roleArn === undefined ? undefined : authorizeRole(roleArn, action, resource, context);
     }) satisfies Authorize,
     authorizeRole,
     /** @throws Error if a role lacks permissions that AWS requires */

@@ -43,11 +43,7 @@ function createFunction({ logicalId, properties }: ResourceRequest, needs: Funct
   if (!asset) throw new Error(`${logicalId}: only functions with asset code are supported.`);
   const variables: Readonly<Record<string, string>> = Environment?.Variables ?? {};
   const hash = resourceHash(stack, logicalId);
-  const accessKey = {
-    accessKeyId: `LOCAL${hash.slice(0, 15).toUpperCase()}`,
-    secretAccessKey: hash.slice(15, 55),
-    sessionToken: 'local',
-  };
+  const accessKeyId = `LOCAL${hash.slice(0, 15).toUpperCase()}`;
   const started = startFunction({
     name: physicalName(stack, logicalId),
     region: stack.region,
@@ -55,9 +51,9 @@ function createFunction({ logicalId, properties }: ResourceRequest, needs: Funct
     handler: Handler,
     variables: {
       ...needs.variables,
-      AWS_ACCESS_KEY_ID: accessKey.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: accessKey.secretAccessKey,
-      AWS_SESSION_TOKEN: accessKey.sessionToken,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: 'local',
+      AWS_SESSION_TOKEN: 'local',
       ...Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, String(value)])),
       ...('DATABASE_CERTIFICATE_AUTHORITIES' in variables && {
         DATABASE_CERTIFICATE_AUTHORITIES: certificate.certFile,
@@ -75,7 +71,7 @@ function createFunction({ logicalId, properties }: ResourceRequest, needs: Funct
   }
   // Checks only its presence: security groups do not exist locally.
   if ('VpcConfig' in properties) permissions.requireRole(logicalId, Role, networkInterfaceActions, '*');
-  permissions.addFunction(accessKey, Role);
+  permissions.addFunction(accessKeyId, Role);
   functions.add({ ...started, role: Role, variables });
   return { ref: started.name, attributes: { Arn: started.arn } };
 }

@@ -2,27 +2,20 @@ import { rmSync } from 'node:fs';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { arn, resourceHash } from '../../assembly/manifest';
 import { clientSettings, type Postgres } from '../../postgres/postgres';
-import type { Cleanup } from '../../shared/cleanup';
-import type { Logs } from '../../shared/logs';
 import type { EnvironmentFolder } from '../../state/paths';
-import type { Permissions } from '../iam/permissions';
 import type { LocalResource, ResourceRequest, ResourceTypes, StackParts } from '../resource';
 import type { LocalCertificate } from './certificate';
 import type { DatabaseLogin } from './data-api-service';
-import { startDatabaseEndpoint } from './endpoint';
 
 export interface ClusterNeeds extends StackParts {
   readonly folder: Pick<EnvironmentFolder, 'customResourcesFile' | 'messagesFile'>;
-  readonly permissions: Pick<Permissions, 'authorize' | 'findAccessKey'>;
   /** Serves this stack only. */
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
-  readonly logs: Pick<Logs, 'write'>;
   /** Clusters with the Data API, by ARN, and their default database. */
   readonly clusters: Map<string, Pick<DatabaseLogin, 'host' | 'port' | 'database'>>;
   /** Addresses for clients that sign in with IAM tokens, by environment, as libpq's URLs. */
   readonly databases: Map<string, string>;
-  readonly cleanup: Cleanup;
 }
 
 /** A PostgreSQL with only the endpoints that the template enables. */
@@ -30,7 +23,7 @@ async function createCluster(
   { logicalId, properties }: ResourceRequest,
   needs: ClusterNeeds,
 ): Promise<LocalResource> {
-  const { stack, folder, permissions, certificate, clusters, databases, cleanup } = needs;
+  const { stack, folder, certificate, clusters, databases } = needs;
   const { DBClusterIdentifier = `${stack.name}-${logicalId}`, MasterUserPassword: password } = properties;
   // A replica or restored cluster has both in its data; here it may start empty.
   const { DatabaseName: defaultDatabase = 'wallet', MasterUsername: username = 'wallet_owner' } = properties;
@@ -40,43 +33,26 @@ async function createCluster(
     for (const file of [folder.customResourcesFile, folder.messagesFile]) rmSync(file, { force: true });
   }
 
+  const { port } = postgres;
   const identifier = DBClusterIdentifier.toLowerCase();
   const clusterArn = arn(stack, 'rds', `cluster:${identifier}`);
   const resourceId = `cluster-${resourceHash(stack, logicalId).slice(0, 26).toUpperCase()}`;
   if (properties.EnableHttpEndpoint) {
-    const { host, port } = postgres;
-    clusters.set(clusterArn, { host, port, database: defaultDatabase });
-    cleanup.add(() => clusters.delete(clusterArn));
+    clusters.set(clusterArn, { host: postgres.host, port, database: defaultDatabase });
   }
-  let endpoint: { readonly host: string; readonly port: number } = postgres;
   if (properties.EnableIAMDatabaseAuthentication) {
-    const started = await startDatabaseEndpoint({
-      postgres,
-      certificate,
-      region: stack.region,
-      findAccessKey: permissions.findAccessKey,
-      // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.IAMPolicy.html
-      authorize: (accessKeyId, user) => {
-        const resource = arn(stack, 'rds-db', `dbuser:${resourceId}/${user}`);
-        return permissions.authorize({ accessKeyId, action: 'rds-db:connect', resource });
-      },
-      onRefusal: (reason) => needs.logs.write('database-endpoint', reason),
-    });
-    cleanup.add(() => started.close());
-    endpoint = started;
-    const address = `${started.host}:${started.port}/${defaultDatabase}`;
     const authority = encodeURIComponent(certificate.certFile);
-    const url = `postgresql://${address}?sslmode=verify-full&sslrootcert=${authority}`;
+    const url = `postgresql://localhost:${port}/${defaultDatabase}?sslmode=verify-full&sslrootcert=${authority}`;
     databases.set(stack.environment, url);
-    cleanup.add(() => databases.delete(stack.environment));
   }
   return {
     ref: identifier,
     attributes: {
       DBClusterArn: clusterArn,
       DBClusterResourceId: resourceId,
-      'Endpoint.Address': endpoint.host,
-      'Endpoint.Port': String(endpoint.port),
+      // As in the certificate.
+      'Endpoint.Address': 'localhost',
+      'Endpoint.Port': String(port),
     },
   };
 }
@@ -84,7 +60,7 @@ async function createCluster(
 export const rdsResources: ResourceTypes<ClusterNeeds> = { 'AWS::RDS::DBCluster': ['*', createCluster] };
 
 /**
- * Initializes a PostgreSQL like a new Aurora cluster: the role `rds_iam`, one database, and its owner, who may create
+ * Initializes a PostgreSQL like a new Aurora cluster: the roles `rds_iam` and `rds_superuser`, one database, and its owner, who may create
  * roles and databases but is not a superuser.
  *
  * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.MasterAccounts.html
@@ -113,6 +89,7 @@ export async function ensureDatabase(
     const role = escapeIdentifier(owner.username);
     for (const [name, statement] of [
       ['rds_iam', 'create role rds_iam nologin'],
+      ['rds_superuser', 'create role rds_superuser nologin'],
       [owner.username, `create role ${role}`],
     ] as const) {
       if (!(await exists('select from pg_roles where rolname = $1', name))) await client.query(statement);
@@ -120,6 +97,7 @@ export async function ensureDatabase(
     await client.query(
       `alter role ${role} login createdb createrole password ${escapeLiteral(owner.password)}`,
     );
+    await client.query(`grant rds_superuser to ${role}`);
     await client.query(`grant rds_iam to ${role} with admin option, inherit false, set false`);
     if (await exists('select from pg_database where datname = $1', database)) return false;
     await client.query(`create database ${escapeIdentifier(database)} owner ${role}`);

@@ -15,7 +15,7 @@ type Asked = Pick<Call, 'action' | 'resource' | 'context'>;
 
 function decide(policies: Policies, asked: Asked): string {
   const { addFunction, attachToRole, attachToResource, authorize } = createPermissions();
-  addFunction({ accessKeyId: 'KEY', secretAccessKey: '', sessionToken: '' }, role);
+  addFunction('KEY', role);
   attachToRole(role, { Version: '2012-10-17', Statement: policies.role ?? [] }, 'Role');
   attachToResource(queue, { Statement: policies.queue ?? [] }, 'Queue');
   attachToResource(key, { Statement: policies.key ?? [] }, 'Key');
