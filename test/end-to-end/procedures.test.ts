@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { type Environment, inForce, promoted, type SharedKeys } from '../../lib/environment/schema';
 import { createApp } from '../../lib/environments-app';
-import { LOCAL_ACCOUNT_ID, readAssembly, type Stack, servingStacks } from '../../local/assembly/manifest';
+import { LOCAL_ACCOUNT_ID } from '../../local/assembly/manifest';
 import { removePostgres } from '../../local/postgres/postgres';
 import { type Local, type RunningEnvironment, startLocal } from '../../local/start';
 import { openState } from '../../local/state/lock';
@@ -68,11 +68,12 @@ let receiver: Awaited<ReturnType<typeof startWebhookReceiver>>;
 async function deploy(shape: keyof typeof shapes): Promise<void> {
   const assembly = join(state.directory, shape);
   createApp({ outdir: assembly, environments: [shapes[shape]], validateTemplates: false }).synth();
-  if (running) await running.restart(servingStacks(readAssembly(assembly))[0] as Stack);
-  else {
-    const log = { step: () => undefined, problem: () => undefined };
-    running = await startLocal({ assembly, state, ports: 'any', log, runtime: startInProcess });
-  }
+  await running?.stop();
+  const log = { step: () => undefined, problem: () => undefined };
+  running = await startLocal({ assembly, state, ports: 'any', log, runtime: startInProcess });
+  // The command line reads the row of the first day: by its stack.
+  const outputs = JSON.parse(readFileSync(state.outputsFile, 'utf8'));
+  writeFileSync(state.outputsFile, JSON.stringify({ [stackId]: outputs[shapes[shape].stackId] }));
   local = openLocalEnvironment(state.directory);
 }
 
@@ -158,7 +159,7 @@ function changePasswords(): void {
 
 /** The third step of docs/runbook/planned-work.md, "Changing a database password". */
 async function setPasswords(local: Local): Promise<void> {
-  const [{ stack }] = local.environments() as [RunningEnvironment];
+  const [{ stack }] = local.environments as [RunningEnvironment];
   const ids = Object.keys(stack.template.Resources);
   const id = ids.find((each) => /^SchemaMigrationMigrateSchema[0-9A-F]{8}$/.test(each));
   expect(await local.invoke(`${stack.name}-${id}`, { RequestType: 'Update' })).toMatchObject({ ok: true });
@@ -180,9 +181,15 @@ it('a restore undoes a deletion, with changed passwords, and keeps messages', as
   expect([await deleteGroup(), await deleteGroup()]).toEqual([200, 404]);
   const before = identity();
   const { DatabaseClusterArn: formerCluster } = local.outputs(name);
-  const QueueUrl = local.outputs(name).WebhookEventsQueueUrl ?? '';
-  const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
-  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'waits', DelaySeconds: 900 }));
+  const openQueue = () => ({
+    QueueUrl: local.outputs(name).WebhookEventsQueueUrl ?? '',
+    sqs: new SQSClient(localClient(local.endpoints.sqs ?? '')),
+  });
+  const queue = openQueue();
+  await queue.sqs.send(
+    new SendMessageCommand({ QueueUrl: queue.QueueUrl, MessageBody: 'waits', DelaySeconds: 900 }),
+  );
+  queue.sqs.destroy();
 
   await deploy('restored');
   expect(identity()).toEqual(before);
@@ -193,6 +200,7 @@ it('a restore undoes a deletion, with changed passwords, and keeps messages', as
   expect(await local.walletJson(name, 'audit', '--group', organization.userGroupId)).toEqual([]);
   expect(await deleteGroup()).toBe(200);
   await local.wallet(name, 'smoke');
+  const { sqs, QueueUrl } = openQueue();
   const AttributeNames = ['ApproximateNumberOfMessagesDelayed' as const];
   const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames }));
   expect(Attributes).toEqual({ ApproximateNumberOfMessagesDelayed: '1' });

@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { createApp } from '../../lib/environments-app';
 import { arn, resourceHash } from '../../local/assembly/manifest';
-import { startLocal } from '../../local/start';
+import { type RunningEnvironment, startLocal } from '../../local/start';
 import { openState } from '../../local/state/lock';
 import { projectRoot } from '../architecture/sources';
 import { send, walletDeletion } from '../support/api';
@@ -119,7 +119,7 @@ it('the blocks for one organization copy its groups, and write all statements in
   try {
     const { name } = row;
     const local = openLocalEnvironment(state.directory);
-    const [{ stack }] = running.environments() as [ReturnType<typeof running.environments>[number]];
+    const [{ stack }] = running.environments as [RunningEnvironment];
     const secret = 'DatabaseMasterSecret';
     const SECRET = arn(
       stack,
