@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { removePostgres } from '../../local/postgres/postgres';
@@ -66,7 +66,7 @@ it('kill -9 ends every process, and the next start has what was committed; of tw
   const refused = pair.find((each) => each !== winner) as LocalCommand;
   expect(await refused.ended()).toMatchObject({ exitCode: 1, stdout: '' });
   expect(refused.said.stderr).toContain(
-    `A local environment is already running in ${directory}: process ${winner.process.pid}.`,
+    `A local environment is already running in ${directory}: process ${winner.process.pid} on ${hostname()}.`,
   );
   expect(await sendLater()).toBe(200);
 });
