@@ -1,8 +1,19 @@
 import { newId } from '../../domain/ids';
 import { fail, ok } from '../../domain/result';
 import { deleteUserGroups } from '../../domain/tokens';
-import { sql } from '../database/database';
+import { query, sql } from '../database/database';
 import { type Operations, withTimes } from './operation';
+
+const auditColumns = {
+  date: 'number',
+  organizationId: 'text',
+  identityId: 'text',
+  operation: 'text',
+  subjectId: 'text',
+  subjectName: 'text?',
+  outcome: 'text',
+  requestId: 'text',
+} as const;
 
 export const organizations = {
   /**
@@ -55,11 +66,14 @@ export const organizations = {
    * stay forever, used user actions and attempts until they expire.
    */
   async 'remove-ephemeral-organizations'({ organizationId }, ports) {
-    const removal = await ports.database.execute(sql`
-      select removed as organization_id from remove_ephemeral_organizations(${organizationId}) as removed`);
+    const removal = await query(
+      ports.database,
+      { removed: 'text' },
+      sql`select removed from remove_ephemeral_organizations(${organizationId}) as removed`,
+    );
     if (!removal.ok) return removal;
 
-    const removed = removal.value.map((row) => row.organization_id);
+    const removed = removal.value.map((row) => row.removed);
     if (removed.includes(organizationId)) return ok({ removed });
     const remaining = await ports.database.execute(sql`
       select organization_id from organizations where organization_id = ${organizationId}`);
@@ -73,9 +87,13 @@ export const organizations = {
 
   /** The organization and kind of an identity, as in its tokens. */
   async 'describe-identity'({ identityId }, ports) {
-    const outcome = await ports.database.execute(sql`
+    const outcome = await query(
+      ports.database,
+      { identityId: 'text', organizationId: 'text', kind: 'text', active: 'boolean' },
+      sql`
       select identity_id as "identityId", organization_id as "organizationId", kind, active
-      from identities where identity_id = ${identityId}`);
+      from identities where identity_id = ${identityId}`,
+    );
     if (!outcome.ok) return outcome;
 
     const [identity] = outcome.value;
@@ -88,14 +106,18 @@ export const organizations = {
 
   /** A user group's audit records, latest first, at most 100. They outlive the group and its organization. */
   async 'list-audit-records'({ userGroupId }, ports) {
-    const found = await ports.database.execute(sql`
+    const found = await query(
+      ports.database,
+      auditColumns,
+      sql`
       select cast(extract(epoch from occurred_at) as double precision) as date, organization_id as "organizationId",
         identity_id as "identityId", operation, subject_id as "subjectId", subject_name as "subjectName", outcome,
         request_id as "requestId"
       from audit_records
       where subject_id = ${userGroupId}
       order by audit_record_id desc
-      limit 100`);
+      limit 100`,
+    );
     if (!found.ok) return found;
     if (found.value.length > 0) return ok({ records: found.value.map((row) => withTimes(row, 'date')) });
     const group = await ports.database.execute(sql`

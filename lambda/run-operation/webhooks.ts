@@ -9,7 +9,7 @@ import {
 import { fail, ok, type Result } from '../../domain/result';
 import { checkPath } from '../../domain/routes';
 import { rotationOverlap } from '../../domain/signature';
-import { type Database, type Statement, StatementRefused, sql } from '../database/database';
+import { type Database, query, type Statement, StatementRefused, sql } from '../database/database';
 import {
   type Operations,
   organizationNotFound,
@@ -36,12 +36,30 @@ async function executeWithinLimit(database: Database, statement: Statement) {
   }
 }
 
+const webhookColumns = {
+  webhookId: 'text',
+  organizationId: 'text',
+  url: 'text',
+  kinds: 'text?',
+  enabled: 'boolean',
+  disabledReason: 'text?',
+  disabledAt: 'number?',
+  secretVersion: 'number',
+  rotatedAt: 'number?',
+  createdAt: 'number',
+  pausedUntil: 'number?',
+  pauseReason: 'text?',
+} as const;
+
 /** An organization's webhooks, or the one with an id: enabled ones first, at most `maxWebhooks`. */
 async function findWebhooks(
   database: Database,
   { organizationId, webhookId }: { readonly organizationId?: string; readonly webhookId?: string },
 ) {
-  const found = await database.execute(sql`
+  const found = await query(
+    database,
+    webhookColumns,
+    sql`
     select webhook_id as "webhookId", organization_id as "organizationId", url, array_to_string(kinds, ',') as kinds,
       enabled, disabled_reason as "disabledReason",
       cast(extract(epoch from disabled_at) as double precision) as "disabledAt", secret_version as "secretVersion",
@@ -51,11 +69,12 @@ async function findWebhooks(
     from webhooks
     where organization_id = ${organizationId ?? null} or webhook_id = ${webhookId ?? null}
     order by enabled desc, created_at desc, webhook_id
-    limit ${maxWebhooks}`);
+    limit ${maxWebhooks}`,
+  );
   if (!found.ok) return found;
   const webhooks = found.value.map((row) => ({
     ...withTimes(row, 'disabledAt', 'rotatedAt', 'createdAt', 'pausedUntil'),
-    kinds: row.kinds === null ? null : String(row.kinds).split(','),
+    kinds: row.kinds?.split(',') ?? null,
   }));
   return ok(webhooks);
 }
@@ -154,22 +173,26 @@ export const webhooks = {
    * requires `again`: otherwise, repeating a command whose response was lost would break the receiver.
    */
   async 'rotate-webhook-secret'({ webhookId, again }, ports) {
-    const outcome = await ports.database.execute(sql`
+    const outcome = await query(
+      ports.database,
+      { secretVersion: 'number', rotatedAt: 'number', done: 'boolean' },
+      sql`
       with rotated as (
         update webhooks set secret_version = secret_version + 1, rotated_at = now()
         where webhook_id = ${webhookId}
           and (${again} or rotated_at is null or rotated_at < now() - make_interval(secs => ${rotationOverlap / 1_000}::double precision))
         returning secret_version, rotated_at)
-      select coalesce(rotated.secret_version, webhooks.secret_version) as secret_version,
-        cast(extract(epoch from coalesce(rotated.rotated_at, webhooks.rotated_at, now())) as double precision) as rotated_at,
+      select coalesce(rotated.secret_version, webhooks.secret_version) as "secretVersion",
+        cast(extract(epoch from coalesce(rotated.rotated_at, webhooks.rotated_at, now())) as double precision) as "rotatedAt",
         rotated.secret_version is not null as done
       from webhooks left join rotated on true
-      where webhook_id = ${webhookId}`);
+      where webhook_id = ${webhookId}`,
+    );
     if (!outcome.ok) return outcome;
 
     const [webhook] = outcome.value;
     if (!webhook) return webhookNotFound(webhookId, ports.environment);
-    const rotatedAt = toIsoTime(webhook.rotated_at);
+    const rotatedAt = toIsoTime(webhook.rotatedAt);
     const previousSignsUntil = new Date(Date.parse(rotatedAt) + rotationOverlap).toISOString();
     if (!webhook.done) {
       return fail({
@@ -177,7 +200,7 @@ export const webhooks = {
         message: `The secret of ${webhookId} was rotated at ${rotatedAt}, and the one before it signs until ${previousSignsUntil}. Another rotation would revoke that one at once; to do so, use "--again".`,
       });
     }
-    return ok({ webhookId, secretVersion: webhook.secret_version, rotatedAt, previousSignsUntil });
+    return ok({ webhookId, secretVersion: webhook.secretVersion, rotatedAt, previousSignsUntil });
   },
 
   /** Enables a webhook again, for new events and for deliveries that come due from now on, and ends its pause. */
