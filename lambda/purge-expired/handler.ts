@@ -1,5 +1,5 @@
 import { connectDatabase } from '../database/connect';
-import type { Database, Statement } from '../database/database';
+import { type Database, query, type Statement } from '../database/database';
 import { bindDependencies } from '../shared/bind-dependencies';
 import { createLog, logCodes } from '../shared/log';
 
@@ -38,6 +38,9 @@ const deletion =
     values: [from, limit],
   });
 
+/** The last two are null when nothing was deleted. */
+const deletedColumns = { deleted: 'number', last: 'text?', seconds: 'number?' } as const;
+
 /** Keyed by the names that the log uses. */
 const deletions = {
   webhookAttempts: deletion('webhook_attempts', 'webhook_attempt_id', 'attempted_at', '31 days'),
@@ -58,12 +61,12 @@ export const createHandler =
     while (remaining.length > 0 && now() < deadline) {
       const full: typeof remaining = [];
       for (const { name, statement, from } of remaining) {
-        const rows = await database.execute(statement(from, batchSize));
+        const rows = await query(database, deletedColumns, statement(from, batchSize));
         if (!rows.ok) throw new Error(`The database is not available: ${rows.error.reason}.`);
-        const { deleted, last, seconds } = rows.value[0] ?? {};
-        purged[name] = (purged[name] ?? 0) + Number(deleted);
-        if (deleted === batchSize)
-          full.push({ name, statement, from: String(last), seconds: Number(seconds) });
+        const { deleted = 0, last, seconds } = rows.value[0] ?? {};
+        purged[name] = (purged[name] ?? 0) + deleted;
+        if (deleted === batchSize && last && seconds != null)
+          full.push({ name, statement, from: last, seconds });
       }
       remaining = full;
     }
