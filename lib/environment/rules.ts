@@ -145,7 +145,7 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
     database &&
     standby?.globalClusterIdentifier.endsWith(restoreSuffix(database)) === false &&
     (standby.serves
-      ? `Undo the change of database.restoreFrom: it belongs to the stack that served before. To restore the one that serves, first write the promotion permanently, docs/runbook/emergencies.md#promoting-the-standby.`
+      ? `Undo the change of database.restoreFrom: it belongs to the stack that served before. To restore the one that serves, first write the promotion permanently, docs/deploying.md#change-an-environment.`
       : `Append "${restoreSuffix(database)}": the restored cluster needs a new standby, docs/runbook/emergencies.md#restore-to-a-point-in-time.`),
 };
 
