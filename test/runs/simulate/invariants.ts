@@ -174,11 +174,9 @@ export class Invariants {
         at + lag.usual,
         () => {
           if (announcement.isMet || this.isOff(to, at) || webhook.enabledAt >= at) return 0;
-          return Math.max(
-            this.faultAt + lag.fault,
-            to.pausedUntil(at, at + lag.usual) + lag.usual,
-            this.backlogAt + lag.backlog,
-          );
+          // Late, it meets a pause that began meanwhile.
+          const latest = Math.max(at + lag.usual, this.faultAt + lag.fault, this.backlogAt + lag.backlog);
+          return Math.max(latest, to.pausedUntil(at, latest) + lag.usual);
         },
         () => this.violated(webhookId, `webhook.disabled, reason ${reason}, did not reach ${to.webhookId}`),
       );
