@@ -107,15 +107,15 @@ export class Invariants {
 
   // What happened.
 
-  /** "An id that is sent again reaches only webhooks that had no attempt of it in the last 31 days." */
+  /** "An id that is sent again reaches only webhooks that had no attempt of it in the last 31 days, or only those of redeliveries." */
   sent(eventId: string, organizationId: string, text: string): void {
     for (const webhook of this.webhooks.values()) {
       if (webhook.organizationId !== organizationId) continue;
       const story = this.story({ deliveryId: idOf(eventId, webhook.webhookId), eventId }, webhook, text);
-      const { causedAt, window } = this.chain(story, '');
+      const { causedAt, window, at } = this.chain(story, '');
       const isRepeat = causedAt !== undefined;
       if (isRepeat) story.repeats++;
-      if (story.requests === 0 && (!window || this.isOff(webhook, window.early)))
+      if (!at && (!window || this.isOff(webhook, window.early)))
         this.expect(story, '', { at: 0, wait: isRepeat ? repeatWait : 0 });
     }
   }
@@ -151,6 +151,7 @@ export class Invariants {
   ): void {
     const { now } = this.clock;
     const chain = this.chain(story, series);
+    if (!chain.at && story.deliveredAt > 0) chain.causedAt = now;
     chain.causedAt ??= now;
     story.webhook.look(now);
     // One that is enabled meanwhile may get it.
