@@ -31,10 +31,10 @@ export type NextStep =
 /** Milliseconds after which an attempt is slow. The function ends it then, if it came from the delivery queue. */
 export const slowAfter = 2_000;
 
-/** By this fraction, at most, a delay of the schedule is shorter and one retryAfter for longer: it spreads what failed together. */
+/** By this fraction, at most, a delay of the schedule is shorter and one asked for longer: it spreads what failed together. */
 const jitter = 0.2;
 
-// Milliseconds by which an attempt may miss its time, to extra those who ask for exactly that time. Together they
+// Milliseconds by which an attempt may miss its time, to spread those who ask for exactly that time. Together they
 // stay below the difference between the last one's time and 72 h: 37 minutes.
 const overrun = 90_000;
 

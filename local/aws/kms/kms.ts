@@ -36,9 +36,9 @@ const usages: Readonly<Record<string, string>> = {
   SYMMETRIC_DEFAULT: 'ENCRYPT_DECRYPT',
 };
 
-/** A minimal KMS: GetPublicKey, Sign (ECDSA_SHA_256) and GenerateMac (HMAC_SHA_256), by key ARN or id. */
 export type Kms = ReturnType<typeof createKms>;
 
+/** A minimal KMS: GetPublicKey, Sign (ECDSA_SHA_256) and GenerateMac (HMAC_SHA_256), by key ARN or id. */
 export function createKms(authorize: Authorize = allowEverything) {
   /** Keyed by ARN. A key whose primary is not on this machine is made when first used. */
   const keys = new Map<string, (keyUsage: string) => StoredKey>();
