@@ -50,16 +50,16 @@ export function permissionsOf(
   };
   const namedAfterStack =
     'CloudFormation names it after the stack and the logical id, and ends the name with letters that it makes.';
-  const readQueues: Permission = {
-    actions: ['sqs:GetQueueAttributes'],
-    resources: stacks.map((stack) => arn('sqs', stack.region, `${stack.stackId}-*`)),
-    wildcard: namedAfterStack,
-  };
   const named = (service: 'lambda' | 'sqs', ending: string) =>
     stacks.map((stack) => {
       const name = `${stack.stackId}${ending}`;
       return arn(service, stack.region, service === 'lambda' ? `function:${name}` : name);
     });
+  const readQueues: Permission = {
+    actions: ['sqs:GetQueueAttributes'],
+    resources: named('sqs', '-*'),
+    wildcard: namedAfterStack,
+  };
 
   return {
     // Only what `cdk deploy` needs, without images; and a rollback reads whether the reserve address is in use.
