@@ -5,6 +5,7 @@ import { type Environment, environmentNamed, recordedArn, sharedKeysOf } from '.
 import {
   listResources,
   openCloudFormation,
+  outputsOf,
   requireDeployed,
   type StackResource,
 } from '../shell/deployed-stack';
@@ -37,11 +38,12 @@ async function outputs({ environment, write: file }: OutputsOptions, terminal: T
   const row = environmentNamed(environment) as Environment;
   const { stackId, region, standby } = row;
   const client = await openCloudFormation(region);
-  const { Outputs = [], StackId = '' } = await requireDeployed(client, stackId);
-  const values = Object.fromEntries(Outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  const stack = await requireDeployed(client, stackId);
+  const values = outputsOf(stack);
   if (standby) {
     noteAddress(row, values.WebhookOriginAddress, terminal);
-    if (row.multiRegionKeys) noteKeys(row, standby, StackId, await listResources(client, stackId), terminal);
+    if (row.multiRegionKeys)
+      noteKeys(row, standby, stack.StackId ?? '', await listResources(client, stackId), terminal);
   }
   const content = { [stackId]: values };
   if (file === undefined) return terminal.result(JSON.stringify(content, undefined, 2));

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Environment, environmentNamed } from '../../lib/environments';
 import { AwsCallFailed, callAws, clientSettings } from '../shell/aws';
-import { findStack, listResources, openCloudFormation } from '../shell/deployed-stack';
+import { findStack, listResources, openCloudFormation, outputsOf } from '../shell/deployed-stack';
 import { CommandFailed, UsageError } from '../shell/failure';
 import { environmentToWorkOn, stackOption } from '../shell/options';
 import { type Terminal, table } from '../shell/terminal';
@@ -132,10 +132,11 @@ async function findingOf(check: Check, context: Context): Promise<Finding> {
 
 async function readDeployed({ name, region }: AssembledStack): Promise<Deployed | undefined> {
   const cloudFormation = await openCloudFormation(region);
-  const { StackStatus: status, Outputs = [] } = (await findStack(cloudFormation, name)) ?? {};
-  if (status === undefined) return undefined;
-  const outputs = Object.fromEntries(
-    Outputs.map(({ OutputKey = '', OutputValue }) => [OutputKey, OutputValue]),
-  );
-  return { status, outputs, resources: await listResources(cloudFormation, name) };
+  const found = await findStack(cloudFormation, name);
+  if (found?.StackStatus === undefined) return undefined;
+  return {
+    status: found.StackStatus,
+    outputs: outputsOf(found),
+    resources: await listResources(cloudFormation, name),
+  };
 }

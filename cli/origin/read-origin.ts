@@ -5,6 +5,7 @@ import { type DeployedEnvironment, otherVersionRemedy } from '../shell/deployed-
 import {
   listResources,
   openCloudFormation,
+  outputsOf,
   requireDeployed,
   type StackResource,
 } from '../shell/deployed-stack';
@@ -60,13 +61,13 @@ export async function openOrigin(target: DeployedEnvironment) {
 }
 
 export async function readOriginStack(client: CloudFormation, stackId: string): Promise<OriginStack> {
-  const { StackStatus = '', Parameters = [], Outputs, Capabilities } = await requireDeployed(client, stackId);
+  const stack = await requireDeployed(client, stackId);
+  const { StackStatus = '', Parameters = [], Capabilities } = stack;
   const parameters = Object.fromEntries(
     Parameters.map(({ ParameterKey = '', ParameterValue }) => [ParameterKey, ParameterValue]),
   );
-  const output = (name: string) => Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+  const { WebhookOriginAddress: address, WebhookOriginReserveAddress: reserveAddress } = outputsOf(stack);
   const zone = parameters[parameterNames.zone];
-  const address = output('WebhookOriginAddress');
   if (!zone || !address)
     throw new CommandFailed(
       `Stack ${stackId} has no parameter ${parameterNames.zone} or no output WebhookOriginAddress.`,
@@ -77,7 +78,7 @@ export async function readOriginStack(client: CloudFormation, stackId: string): 
     zone,
     reserve: parameters[parameterNames.reserve] === 'yes',
     address,
-    reserveAddress: output('WebhookOriginReserveAddress'),
+    reserveAddress,
     parameters: Object.keys(parameters),
     capabilities: Capabilities,
   };

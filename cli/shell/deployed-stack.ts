@@ -31,6 +31,10 @@ export async function requireDeployed(client: CloudFormation, name: string): Pro
   );
 }
 
+/** The values of a stack's outputs, by name. */
+export const outputsOf = ({ Outputs = [] }: Partial<Stack>): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(Outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+
 export interface StackResource {
   readonly logicalId: string;
   readonly type: string;
