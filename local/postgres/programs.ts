@@ -45,7 +45,7 @@ async function findPrograms(): Promise<Programs> {
 /** PostgreSQL refuses to run as root, and `initdb` requires a system user. */
 function postgresAccount(): Account {
   if (process.getuid?.() !== 0) return {};
-  requireCapabilities();
+  if (process.platform === 'linux') requireCapabilities(readFileSync('/proc/self/status', 'utf8'));
   const ids = execFileSync('/bin/sh', ['-c', 'id -u nobody && id -g nobody'], { encoding: 'utf8' });
   // macOS prints nobody's ids as 4294967294; spawn accepts only signed 32-bit numbers.
   const [uid = 0, gid = 0] = ids.split('\n').map((id) => Number(id) | 0);
@@ -55,10 +55,13 @@ function postgresAccount(): Account {
 /** What root needs to run and stop a program as `nobody`, in a folder of that user; the numbers are in linux/capability.h. */
 const capabilities = { CHOWN: 0, DAC_OVERRIDE: 1, KILL: 5, SETGID: 6, SETUID: 7 };
 
-/** @throws Error for root of a container that has dropped some: each call would fail with a bare EPERM */
-function requireCapabilities(): void {
-  if (process.platform !== 'linux') return;
-  const [, held = ''] = /^CapEff:\s*(\w+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+/**
+ * @param status of the process, as in /proc
+ * @throws Error for root of a container that has dropped some: each call would fail with a bare EPERM
+ * @internal Exported for its test.
+ */
+export function requireCapabilities(status: string): void {
+  const [, held = ''] = /^CapEff:\s*(\w+)$/m.exec(status) ?? [];
   const missing = Object.entries(capabilities)
     .filter(([, bit]) => !((BigInt(`0x${held}`) >> BigInt(bit)) & 1n))
     .map(([name]) => name);
