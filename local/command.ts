@@ -142,7 +142,11 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
     const { startLocal } = require('./start') as typeof start;
     await allSettledOrThrow(prepared);
     const local = await startLocal({
-      ...{ assembly, state, ports, ending, log },
+      assembly,
+      state,
+      ports,
+      ending,
+      log,
       ...(environments && { environments }),
     });
     cleanup.add(() => local.stop());

@@ -94,8 +94,11 @@ function credentialsOfChain(): Chain {
 
 /** Settings of clients of a service on this machine, which needs a signature, but accepts any. */
 export const localClientSettings = (region: string, endpoint: string) => ({
-  ...{ ...ownSettings(region), endpoint, useFipsEndpoint: false, useDualstackEndpoint: false },
-  ...{ credentials: { accessKeyId: 'local', secretAccessKey: 'local' } },
+  ...ownSettings(region),
+  endpoint,
+  useFipsEndpoint: false,
+  useDualstackEndpoint: false,
+  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
 });
 
 /** AWS rejected a call or did not respond; `errorName` is the SDK's, such as `ResourceNotFoundException`. */

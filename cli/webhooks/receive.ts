@@ -62,7 +62,12 @@ async function receive({ respond, json, port, ...options }: ReceiveOptions, term
     const report = {
       /** When it arrived: ISO 8601, UTC. */
       date: new Date().toISOString(),
-      ...{ ...verification, deliveryId, eventId, kind, from, answered },
+      ...verification,
+      deliveryId,
+      eventId,
+      kind,
+      from,
+      answered,
       headers: Object.fromEntries(shown.flatMap((name) => (headers[name] ? [[name, headers[name]]] : []))),
       body,
     };

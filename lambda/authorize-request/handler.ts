@@ -45,7 +45,7 @@ export const createHandler =
     });
   };
 
-// Of several headers the last, which is the gateway's cache key (RFC 6750); the functions reject several:
+// If the header is sent several times, the last one counts, by which the gateway caches; the functions then refuse the request:
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-input.html
 function readBearerToken(event: APIGatewayRequestAuthorizerEvent): string | undefined {
   const [, value = ''] =

@@ -1,4 +1,4 @@
-/** `TOKEN_KEYS`: a JWKS document (JSON). `TOKEN_LIFETIME`: seconds between an access token's `iat` and `exp`, at most. */
+/** `TOKEN_KEYS`: a JWKS document (JSON). `TOKEN_LIFETIME`: the most seconds between an access token's `iat` and `exp`. */
 export const variables = ['TOKEN_ISSUER', 'TOKEN_KEYS', 'TOKEN_LIFETIME'] as const;
 
 export const defaultLifetimeSeconds = 24 * 60 * 60;

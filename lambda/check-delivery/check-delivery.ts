@@ -28,13 +28,13 @@ export interface CheckPorts {
   readonly now: () => number;
 }
 
-/** Null, or why the delivery is refused. */
+/** Why the delivery is refused; null if it is not. */
 export type Checked = Result<null, Refusal<ProblemCode<'checkDelivery'>>>;
 
 /** Milliseconds by which the signed time may differ from ours, as Standard Webhooks recommends. */
 const tolerance = 5 * 60_000;
 
-/** Milliseconds by which a probe may have been sent later than it arrives: two functions, two clocks. */
+/** Milliseconds by which the clock of the function that sends a probe may be ahead of ours. */
 const clockTolerance = 5_000;
 
 /**

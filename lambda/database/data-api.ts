@@ -42,7 +42,9 @@ export async function connectAsOwner(
 ): Promise<ClosableDatabase> {
   const names = readVariables(locationVariables['data-api'], variables);
   return createDataApiDatabase({
-    ...{ clusterArn: names.DATABASE_CLUSTER_ARN, secretArn, database: names.DATABASE_NAME },
+    clusterArn: names.DATABASE_CLUSTER_ARN,
+    secretArn,
+    database: names.DATABASE_NAME,
     // The Data API itself cancels a statement after 45 s:
     // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-timeouts.html
     callTimeout: 60_000,

@@ -22,8 +22,9 @@ export type DeleteUserGroup = (
 const attempts = 3;
 
 /**
- * One statement, one round trip. Of two requests that race for a user action, the loser waits for the winner's commit, but reads
- * the state from before it: `contended`. A retry sees it. A lost connection is retried too: it reports the outcome, not a replay.
+ * One statement, one round trip. Of two requests that race for a user action, the loser waits for the winner's commit but still
+ * reads the state from before it (`contended`), so it is sent again. So is one whose connection was lost: a repeat of the same
+ * request returns the first outcome.
  */
 export function deleteInDatabase(database: Database): DeleteUserGroup {
   return async (deletion) => {

@@ -38,7 +38,9 @@ export async function deleteUserGroup(
   if (caller.kind === 'EndUser') return refuse('caller_kind_not_allowed');
 
   const action = ports.verifyUserAction(readHeader(event, 'x-svc-useraction'), {
-    ...{ caller, method, path: path.replace('{userGroupId}', userGroupId) },
+    caller,
+    method,
+    path: path.replace('{userGroupId}', userGroupId),
     bodies: emptyBodies,
   });
   if (!action.ok) return action;

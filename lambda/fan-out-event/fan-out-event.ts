@@ -17,7 +17,7 @@ export interface AcceptedEvent {
   readonly event: WebhookEvent;
   /** Milliseconds since 1970. */
   readonly acceptedAt: number;
-  /** Of the message that brought it: the same however often that is received. */
+  /** The id of the message that brought it, which does not change when that is received again. */
   readonly messageId: string;
 }
 
@@ -59,10 +59,7 @@ interface Unconfirmed {
 
 type Unavailable = DatabaseUnavailable | QueueUnavailable;
 
-/**
- * Seconds: the first copy's attempt is usually over, and its row ends the delivery of the repeat. Otherwise the receiver would get
- * both at once.
- */
+/** Seconds. By then the first delivery's attempt is usually over and recorded, so that the receiver does not get both at once. */
 const repeatDelaySeconds = 60;
 
 /**
@@ -87,7 +84,7 @@ export async function fanOutEvent(
   return sendDeliveries(delivery, subscribers, ports, isRepeat ? repeatDelaySeconds : 0);
 }
 
-/** It reaches the environment alone. */
+/** It reaches nobody but the environment. */
 const isProbe = ({ kind, organizationId }: WebhookEvent) =>
   kind === probe.kind && organizationId === probe.organizationId;
 

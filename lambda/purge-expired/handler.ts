@@ -14,12 +14,13 @@ export function createDependencies() {
 
 export type Dependencies = ReturnType<typeof createDependencies>;
 
-/** Milliseconds; below the function's timeout by the time of the last statement. */
+/** Milliseconds: the function's timeout, less the time of the last statement. */
 export const timeout = 4 * 60_000;
 
 /**
- * A statement that deletes a number of expired rows, the oldest first, from a time on: without it, each batch would read over
- * the index entries of all rows deleted before. Returns their number, the time of the last one and how many seconds ago it expired.
+ * A statement that deletes a number of expired rows, the oldest first. It starts where the batch before ended, and so does not
+ * read the index entries of all rows deleted so far. Returns their number, the time of the last one and how many seconds ago it
+ * expired.
  */
 const deletion =
   (table: string, key: string, time: string, age: string) =>
@@ -56,7 +57,10 @@ export const createHandler =
     const deadline = now() + timeout;
     const purged: Record<string, number> = {};
     let remaining = Object.entries(deletions).map(([name, statement]) => ({
-      ...{ name, statement, from: '-infinity', seconds: 0 },
+      name,
+      statement,
+      from: '-infinity',
+      seconds: 0,
     }));
     while (remaining.length > 0 && now() < deadline) {
       const full: typeof remaining = [];

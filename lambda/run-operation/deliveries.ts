@@ -63,8 +63,8 @@ export const deliveries = {
   },
 
   /**
-   * Of the kinds that the webhook subscribes to, even if it was disabled then, in order of acceptance. For the next page, set
-   * `since` to the last event's time and `after` to its id.
+   * The events of kinds to which the webhook subscribes, in order of acceptance, also those from a time when it was disabled. For
+   * the next page, set `since` to the last event's time and `after` to its id.
    */
   async 'list-stored-events'(input, { database }) {
     const { webhookId, eventId = null, undelivered, since, until, after = '', limit } = input;

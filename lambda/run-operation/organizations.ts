@@ -17,8 +17,8 @@ const auditColumns = {
 
 export const organizations = {
   /**
-   * All three members hold `Auth:UserGroups:Delete` directly, as does the group: only its kind keeps the end user from deleting
-   * it. Only an `ephemeral` organization can be removed again.
+   * All three members and the group hold `Auth:UserGroups:Delete`, so only its kind keeps the end user from deleting the group.
+   * Only an `ephemeral` organization can be removed again.
    */
   async seed({ userGroupName, ephemeral }, { database }) {
     const made = {
@@ -62,8 +62,8 @@ export const organizations = {
   },
 
   /**
-   * Also any that is older than a day. The database refuses others: this function's role may delete only webhooks. Audit records
-   * stay forever, used user actions and attempts until they expire.
+   * Also removes any other that is older than a day. The database permits nothing more: this function's role may delete only
+   * webhooks. Audit records stay forever, used user actions and attempts until they expire.
    */
   async 'remove-ephemeral-organizations'({ organizationId }, ports) {
     const removal = await query(

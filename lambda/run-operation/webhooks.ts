@@ -19,7 +19,7 @@ import {
   withTimes,
 } from './operation';
 
-/** Their kinds and URLs fit a Data API response (1 MiB). A trigger of the schema enforces it, with this error. */
+/** So many fit a Data API response (1 MiB), with their kinds and URLs. A trigger of the schema enforces it, with this error. */
 const maxWebhooks = 50;
 const tooManyWebhooks = 'WH050';
 
@@ -216,8 +216,8 @@ export const webhooks = {
   },
 
   /**
-   * Its deliveries are dropped when they come due. If it is already disabled, its reason and time do not change. The caller sends the
-   * event `webhook.disabled`.
+   * Its deliveries are dropped when they come due. If it is already disabled, its reason and time do not change. The caller sends
+   * the event `webhook.disabled`.
    */
   async 'disable-webhook'({ webhookId }, ports) {
     const disabled = await ports.database.execute(sql`

@@ -3,7 +3,7 @@ import type { DashboardFacts } from '../../domain/dashboard';
 import { retrySchedule } from '../../domain/delivery';
 import { type Content, html } from './html';
 
-/** Replaces each `{{name}}` of the page. @throws Error if the page asks for another part, or for one less */
+/** Replaces each `{{name}}` of the page. @throws Error if the page lacks a part, or names one that does not exist */
 export function fillPage(page: string, facts: DashboardFacts): string {
   const parts = partsOf(facts);
   const unused = new Set(Object.keys(parts));
@@ -75,12 +75,12 @@ function rows(facts: DashboardFacts): readonly (readonly [name: string, value: C
   ];
 }
 
-/** A name that no line break may divide. */
+/** A name, kept on one line. */
 const region = (name: string) => html`<span class="whole">${name}</span>`;
 
 const percent = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 2 });
 
-/** What a receiver may build on. */
+/** What receivers can rely on. */
 function state({ deprecation, testFundsOnly }: DashboardFacts): Content {
   if (deprecation) return html`<span class="pill time">Deprecated</span>`;
   if (testFundsOnly) return html`<span class="pill time">Test funds only</span>`;

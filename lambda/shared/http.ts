@@ -10,7 +10,7 @@ import {
 } from '../../domain/routes';
 import type { Log } from './log';
 
-/** Why a request is refused: a code of the operation's problems. */
+/** Why a request is refused: the code of one of the operation's problems. */
 export interface Refusal<Code extends string> {
   readonly code: Code;
   /** Goes into the log. */
@@ -20,7 +20,7 @@ export interface Refusal<Code extends string> {
 export const refuse = <Code extends string>(code: Code, cause?: string) =>
   fail<Refusal<Code>>({ code, ...(cause && { cause }) });
 
-/** How an operation ended: with a body to return as JSON, with null for a 204, or with a problem. */
+/** How an operation ended: a body to return as JSON, null for a 204, or a problem. */
 export type Outcome<Name extends FunctionOperation> = Result<object | null, Refusal<ProblemCode<Name>>>;
 
 interface Responding<Name extends FunctionOperation> {

@@ -66,7 +66,7 @@ export function createQueues(
     };
 
     return {
-      // What was refused is sent again separately for each call, so that one cannot fail the others; not after the time is over.
+      // Each caller's refused messages are sent again in a request of their own, so that one cannot fail the others.
       send: batchRequests(async (calls: readonly (readonly QueueMessage[])[]) => {
         const signal = timeout(timeouts.queue);
         const refusals = await sendAll(calls.flat(), signal);
@@ -148,11 +148,11 @@ export const invalidMessage = (reason: string) => fail<InvalidMessage>({ kind: '
 
 type MessageFailed = Unavailable<string> & {
   readonly retryInSeconds?: number;
-  /** It is no error: the message only has to be judged again. */
+  /** Not an error: the message only has to be looked at again. */
   readonly isExpected?: boolean;
 };
 
-/** Seconds over which received messages return, so that one that kills its function meets few of its batch again. */
+/** Seconds over which the messages of a killed function return, so that the one that killed it takes few of the others along. */
 const returnPeriod = 120;
 
 /** Processes the messages of a batch concurrently. Failed ones are hidden for a time, then received again. */
@@ -188,7 +188,7 @@ export async function consume<Message>(
     return true;
   }
 
-  /** Should this batch's function be killed, its messages that were received before return at different times. */
+  /** If this function is killed, those of its messages that have come back before return at different times. */
   async function separateReturns(): Promise<void> {
     if (records.length < 2) return;
     const returned = records.filter(({ attributes }) => Number(attributes.ApproximateReceiveCount) > 1);

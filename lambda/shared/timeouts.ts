@@ -1,4 +1,4 @@
-/** Milliseconds that a call takes at most, with its retries. A function's worst case is their sum, below its timeout. */
+/** The most milliseconds that a call takes, with its retries. Their sum over a function's calls is below its timeout. */
 export const timeouts = {
   /** A connection to the database, then a statement; without waiting for a paused cluster. */
   database: { connection: 5_000, statement: 8_000 },

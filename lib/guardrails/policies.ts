@@ -32,7 +32,10 @@ type Condition = NonNullable<Denial['Condition']>;
 
 /** @param actions such as `kms:DisableKey ec2:ReleaseAddress` */
 const deny = (Sid: string, actions: string, Condition?: Condition, more?: Partial<Denial>): Denial => ({
-  ...{ Sid, Effect: 'Deny', Action: words(actions), Resource: '*' },
+  Sid,
+  Effect: 'Deny',
+  Action: words(actions),
+  Resource: '*',
   ...(Condition && { Condition }),
   ...more,
 });
@@ -113,12 +116,10 @@ export function serviceControlPolicy({ environment, account, breakGlass }: Guard
   const deleters = [role('/cdk-*-cfn-exec-role-*'), ...(breakGlass ? [breakGlass] : [])];
   return policy(
     {
-      ...{
-        Sid: 'OutsideRegions',
-        Effect: 'Deny',
-        Resource: '*',
-        NotAction: [...globalServices, ...everywhere],
-      },
+      Sid: 'OutsideRegions',
+      Effect: 'Deny',
+      Resource: '*',
+      NotAction: [...globalServices, ...everywhere],
       Condition: { StringNotEquals: { 'aws:RequestedRegion': regions } },
     },
     deny('EnablingRegions', 'account:EnableRegion', { StringNotEquals: { 'account:TargetRegion': regions } }),

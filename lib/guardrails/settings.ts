@@ -55,7 +55,10 @@ export function readGuardedAccount(
       `policies is ${JSON.stringify(policies) ?? 'missing'}. Give -c wallet:policies=actions, or all as soon as docs/guardrails.md says so.`,
     );
   return {
-    ...{ environment, account, organization, actionsOnly: policies === 'actions' },
+    environment,
+    account,
+    organization,
+    actionsOnly: policies === 'actions',
     ...(breakGlass !== undefined && { breakGlass }),
   };
 }

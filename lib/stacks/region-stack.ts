@@ -78,8 +78,19 @@ export class RegionStack extends EnvironmentStack {
       role: 'run_operation',
     });
     const parts = {
-      ...{ environment, key, vpc, webhookOrigin, database, schema, keys, webhooks },
-      ...{ authorizeRequest, routeFunctions, api, dashboard, runOperation },
+      environment,
+      key,
+      vpc,
+      webhookOrigin,
+      database,
+      schema,
+      keys,
+      webhooks,
+      authorizeRequest,
+      routeFunctions,
+      api,
+      dashboard,
+      runOperation,
     };
     this.alarmTopic = this.addPromises(parts);
     this.addServingOutputs(parts);

@@ -82,7 +82,9 @@ function readStacks(directory: string): Omit<Stack, 'primaryKeyArns'>[] {
     const template = read<Template>(templateFile);
     const name = stackName ?? id;
     return {
-      ...{ name, region, template },
+      name,
+      region,
+      template,
       environment: tags.environment ?? name,
       assets: new Map(assets),
     };

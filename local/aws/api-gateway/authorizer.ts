@@ -35,7 +35,9 @@ export function createAuthorize(findFunction: FindFunction, clock: () => number)
     }
     request.context.authorizer = decision.context;
     const effect = evaluate(decision.statements, {
-      ...{ principal: '', action: 'execute-api:Invoke', resource: request.methodArn },
+      principal: '',
+      action: 'execute-api:Invoke',
+      resource: request.methodArn,
       context: {},
     });
     if (effect === 'Allow') return;

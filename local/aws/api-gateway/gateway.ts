@@ -44,7 +44,8 @@ export async function openApis(
     }
   }
   return {
-    ...{ gateways, urls },
+    gateways,
+    urls,
     /** Replaces AWS addresses with local ones, anywhere in a JSON value. */
     localize<T>(value: T): T {
       const json = JSON.stringify(value) as string | undefined;

@@ -79,7 +79,10 @@ export async function readRequest(incoming: IncomingMessage, api: Api, context: 
   const query = [...new URLSearchParams(url.replace(/^[^?]*/, '').replaceAll(';', '&'))];
   const apiArn = `arn:aws:execute-api:${region}:${LOCAL_ACCOUNT_ID}:${api.id}`;
   return {
-    ...{ context, method, body, headers },
+    context,
+    method,
+    body,
+    headers,
     /** The API's ARN in permissions and policies. */
     apiArn,
     /**
@@ -94,7 +97,10 @@ export async function readRequest(incoming: IncomingMessage, api: Api, context: 
      * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
      */
     event: {
-      ...{ resource: method.path, path, httpMethod, pathParameters },
+      resource: method.path,
+      path,
+      httpMethod,
+      pathParameters,
       headers: orNull(headers),
       multiValueHeaders: orNull(groupByName(headers)),
       queryStringParameters: orNull(query),

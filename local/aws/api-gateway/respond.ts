@@ -102,7 +102,8 @@ function readResult(payload: unknown): Reply | undefined {
 export function renderFault({ type, status, message }: Fault, api: Api, context: Context): Reply {
   const template = api.gatewayResponses.get(type) ??
     api.gatewayResponses.get(status >= 500 ? 'DEFAULT_5XX' : 'DEFAULT_4XX') ?? {
-      ...{ status, headers: [] },
+      status,
+      headers: [],
       body: '{"message":$context.error.messageString}',
     };
   return fill(template, context, JSON.stringify(message));

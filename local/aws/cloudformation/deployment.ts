@@ -18,7 +18,9 @@ export async function deployStack(
 ) {
   const resources = new Map<string, DeployedResource>();
   const resolver = createResolver({
-    ...{ stackName, region, template },
+    stackName,
+    region,
+    template,
     resources: {
       ref: (id) => resources.get(id)?.ref,
       attribute: (id, name) => resources.get(id)?.attributes[name],

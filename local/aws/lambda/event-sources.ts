@@ -37,7 +37,9 @@ export function startEventSources(
       permissions.requireRole(logicalId, role, actions, queueArn);
       reserve(ScalingConfig.MaximumConcurrency);
       return {
-        ...{ queueArn, region: stack.region, invoke },
+        queueArn,
+        region: stack.region,
+        invoke,
         queue: queues.consume(queueArn, BatchSize),
         maximumConcurrency: ScalingConfig.MaximumConcurrency,
       };

@@ -166,7 +166,9 @@ export function startFunction(options: LocalFunctionOptions) {
   }
 
   return {
-    ...{ name, arn, invoke },
+    name,
+    arn,
+    invoke,
     instances: () => [...instances],
     /** Reserves concurrency: raises the maximum to the sum of all reservations. */
     reserve(count: number) {

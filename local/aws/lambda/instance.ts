@@ -92,7 +92,8 @@ export const startProcess: Runtime = async (code) => {
   if (!loaded.ok) return loaded;
   return {
     isAlive: () => child.connected && !child.killed,
-    ...{ ended, kill },
+    ended,
+    kill,
     invoke(invocation) {
       const result = nextResult();
       child.send(invocation, (error) => error && kill());

@@ -92,7 +92,10 @@ export const lambdaResources: ResourceTypes<FunctionNeeds> = {
       const { Action, FunctionName, Principal, SourceArn } = request.properties;
       // https://docs.aws.amazon.com/lambda/latest/dg/access-control-resource-based.html
       const statement = {
-        ...{ Effect: 'Allow', Action, Resource: FunctionName, Principal: { Service: Principal } },
+        Effect: 'Allow',
+        Action,
+        Resource: FunctionName,
+        Principal: { Service: Principal },
         Condition: { ArnLike: { 'aws:SourceArn': SourceArn } },
       };
       context.permissions.attachToResource(FunctionName, { Statement: [statement] }, request.logicalId);

@@ -62,7 +62,10 @@ export async function startQueues(authorize: Authorize = allowEverything) {
     const { ready = [], delayed = [], inflight = [] } = store.inspectQueue(queue)?.messages ?? {};
     return [...inflight.map(({ message }) => ({ ...message, delayUntil: 0 })), ...ready, ...delayed].map(
       ({ body, messageAttributes: attributes, delayUntil: notBefore = 0 }) => ({
-        ...{ queue, body, attributes, notBefore },
+        queue,
+        body,
+        attributes,
+        notBefore,
       }),
     );
   }
