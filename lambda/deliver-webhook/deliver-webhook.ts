@@ -9,7 +9,7 @@ import { logCodes } from '../shared/log';
 import type { QueueUnavailable } from '../shared/queue';
 import type { SecretUnavailable } from '../shared/webhook-secrets';
 import type { Pause, Trial } from './health';
-import type { DeliveryPorts, DeliveryState, Recorded, StoredWebhook, Successor } from './ports';
+import type { DeliveryPorts, Recorded, StoredWebhook, Successor } from './ports';
 import {
   type AttemptResult,
   hasten,
@@ -22,6 +22,7 @@ import {
   reasonOf,
   slowAfter,
 } from './retry-schedule';
+import { numberOf, standingOf } from './series';
 
 /**
  * The delivery queue is for healthy webhooks: a batch takes as long as its slowest receiver. There an attempt ends after
@@ -75,8 +76,9 @@ export async function deliverWebhook(
   if (!found.ok) return found;
   const { webhook, trial } = found.value;
   if (!webhook?.enabled) return stop(delivery, { again, webhook }, ports);
-  const judged = judge(delivery, found.value, ports);
-  if (judged) return ok(judged);
+  const standing = standingOf(delivery, found.value);
+  if (standing.kind === 'done') return ok(done);
+  if (standing.kind === 'made') return ok(succeed(delivery, standing.successor, ports));
   const { pause } = webhook;
   if (queue === 'delivery' && (webhook.unhealthy || pause)) return ok(requeue(delivery, 0));
   if (pause && !trial) return wait(delivery, pause, ports);
@@ -124,22 +126,10 @@ async function stop(
   return sent.ok ? ok(done) : sent;
 }
 
-/** What a delivery is by the attempts of its series; undefined if its request is due. */
-function judge(
-  delivery: Delivery,
-  { last, isReplaced }: DeliveryState,
-  { now, random, newToken }: DeliveryPorts,
-): Settled | undefined {
-  const number = numberOf(delivery);
-  if (last === undefined) return undefined;
-  if (isReplaced) return done;
-  if (last.successor === undefined || last.number > number) return done;
-  if (last.number < number) return undefined;
-  if (delivery.copy !== undefined && delivery.copy !== last.copy) return done;
-  // Later than the row says: the successor may have been sent, and then finds its number free.
-  const notBefore = last.successor.notBefore + 60_000 + Math.round(60_000 * random());
-  const successor = { attempt: last.successor.attempt, notBefore };
-  return requeue(follow(delivery, successor, newToken), notBefore - now());
+/** Sends the successor again of a delivery whose request was made. Later than the row says: it may have been sent, and then finds its number free. */
+function succeed(delivery: Delivery, { attempt, notBefore }: Successor, ports: DeliveryPorts): Settled {
+  const later = notBefore + 60_000 + Math.round(60_000 * ports.random());
+  return requeue(follow(delivery, { attempt, notBefore: later }, ports.newToken), later - ports.now());
 }
 
 /** A delivery of a paused webhook waits without a request, and is given up when no attempt would be left. */
@@ -307,8 +297,6 @@ const idsOf = ({ eventId, webhookId, deliveryId }: Delivery) => ({ eventId, webh
 const isProbe = ({ webhookId }: Delivery) => webhookId === probe.webhookId;
 
 const attemptOf = ({ attempt = 1 }: Delivery) => attempt;
-
-const numberOf = (delivery: Delivery) => delivery.number ?? attemptOf(delivery);
 
 /** Sends the event `webhook.disabled`. If this fails, `stop` sends it when the message comes back. */
 async function announceDisabling(

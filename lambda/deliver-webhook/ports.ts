@@ -37,14 +37,20 @@ export interface RecordedAttempt {
   readonly successor?: Successor;
 }
 
-/** What the database has on a delivery and its webhook. */
-export interface DeliveryState {
-  /** None if it was removed. */
-  readonly webhook?: StoredWebhook;
+/** What the database has on the attempts of a delivery. Times are in milliseconds since 1970. */
+export interface SeriesState {
   /** The series' final attempt, otherwise that with the highest number; none before the first. */
   readonly last?: RecordedAttempt;
-  /** Another series of the delivery replaced this one: it was delivered since this one began, or began later. */
-  readonly isReplaced?: boolean;
+  /** When the series made its first attempt. */
+  readonly begunAt?: number;
+  /** Of the delivery's other series: which began last, and when one was last delivered. */
+  readonly other?: { readonly series: string; readonly begunAt: number; readonly deliveredAt?: number };
+}
+
+/** What the database has on a delivery and its webhook. */
+export interface DeliveryState extends SeriesState {
+  /** None if it was removed. */
+  readonly webhook?: StoredWebhook;
   /** Its webhook's pause is over, and this delivery is the trial. */
   readonly trial?: Trial;
 }

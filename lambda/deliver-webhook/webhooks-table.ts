@@ -28,7 +28,10 @@ const stateColumns = {
   ...pauseColumns,
   isTrial: 'boolean?',
   probeAnswers: 'boolean',
-  isReplaced: 'boolean',
+  begunAt: 'number?',
+  other: 'text?',
+  otherBegunAt: 'number?',
+  otherDeliveredAt: 'number?',
   number: 'number?',
   copy: 'text?',
   outcome: 'text?',
@@ -67,16 +70,9 @@ async function findAll(
       trial.webhook_id is not null and "mayTry"
         and requested.index = min(requested.index) filter (where "mayTry") over (partition by "webhookId") as "isTrial",
       not exists (select from webhooks where webhook_id = ${probe.webhookId} and failures > 0) as "probeAnswers",
-      -- By another series that was delivered since the first attempt of this one, or had its own first attempt later.
-      exists (
-        select from webhook_attempts own
-        join webhook_attempts other on other.delivery_id = own.delivery_id and other.series <> own.series
-        where own.delivery_id = "deliveryId" and own.series = requested.series and own.number = 1
-          and other.number is not null
-          and (other.outcome = 'delivered'
-              and other.attempted_at + make_interval(secs => other.duration_ms / 1000.0) >= own.attempted_at
-            or other.number = 1 and (other.attempted_at, other.series) > (own.attempted_at, own.series))
-      ) as "isReplaced",
+      round(extract(epoch from begun_at) * 1000)::float8 as "begunAt", other,
+      round(extract(epoch from other_begun_at) * 1000)::float8 as "otherBegunAt",
+      round(extract(epoch from other_delivered_at) * 1000)::float8 as "otherDeliveredAt",
       number, copy, outcome, next_attempt as "nextAttempt",
       round(extract(epoch from next_attempt_at) * 1000)::float8 as "nextAttemptAt"
     from requested
@@ -88,7 +84,20 @@ async function findAll(
       where attempt.delivery_id = "deliveryId" and attempt.series = requested.series and number is not null
       order by outcome = 'failed', number desc
       limit 1
-    ) last on true`,
+    ) last on true
+    left join lateral (
+      select max(begun_at) filter (where series = requested.series) as begun_at,
+        (array_agg(series order by begun_at desc, series desc) filter (where series <> requested.series))[1] as other,
+        max(begun_at) filter (where series <> requested.series) as other_begun_at,
+        max(delivered_at) filter (where series <> requested.series) as other_delivered_at
+      from (
+        select series, min(attempted_at) as begun_at,
+          max(attempted_at + make_interval(secs => duration_ms / 1000.0)) filter (where outcome = 'delivered') as delivered_at
+        from webhook_attempts
+        where delivery_id = "deliveryId" and number is not null
+        group by series
+      ) each_series
+    ) series on true`,
   );
   if (!rows.ok) return deliveries.map(() => rows);
   const found = new Map(rows.value.map((row) => [row.index, row]));
@@ -101,10 +110,15 @@ async function findAll(
 const stateOf = (webhookId: string, row: RowOf<typeof stateColumns>): DeliveryState => {
   const { pausedUntil, probeAnswers, number, copy, nextAttempt: attempt, nextAttemptAt: notBefore } = row;
   const webhook = webhookOf(webhookId, row);
+  const { begunAt, other: series, otherBegunAt, otherDeliveredAt: deliveredAt } = row;
+  const isOther = series !== null && otherBegunAt !== null;
   return {
     ...(webhook && { webhook }),
     ...(row.isTrial && pausedUntil !== null && { trial: { until: pausedUntil, probeAnswers } }),
-    ...(row.isReplaced && { isReplaced: true }),
+    ...(begunAt !== null && { begunAt }),
+    ...(isOther && {
+      other: { series, begunAt: otherBegunAt, ...(deliveredAt !== null && { deliveredAt }) },
+    }),
     ...(number !== null && {
       last: {
         number,

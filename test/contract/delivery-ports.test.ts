@@ -3,6 +3,7 @@ import { ok } from '../../domain/result';
 import { createAttemptStore } from '../../lambda/deliver-webhook/attempts-table';
 import type { HealthResult } from '../../lambda/deliver-webhook/health';
 import type { AttemptRow, AttemptStore, HealthChange, Webhooks } from '../../lambda/deliver-webhook/ports';
+import { standingOf } from '../../lambda/deliver-webhook/series';
 import { createWebhooks } from '../../lambda/deliver-webhook/webhooks-table';
 import type { Subscriptions } from '../../lambda/fan-out-event/fan-out-event';
 import { createSubscriptions } from '../../lambda/fan-out-event/subscriptions-table';
@@ -134,15 +135,32 @@ describe.each(Object.entries(implementations))('on %s', (_, open) => {
     expect((await write(...copies)).map((each) => each.isWritten)).toEqual([false, true, false]);
   });
 
-  it('a series is replaced by a later one, and by one that was delivered since its first attempt', async () => {
-    const isReplaced = async () =>
-      Promise.all(['', 'again'].map(async (series) => (await known({ series })).isReplaced === true));
-    await write(row(key, { series: 'again' }));
-    expect(await isReplaced()).toEqual([false, false]);
-    await write(final(key, { outcome: 'delivered', attemptedAt: attempted - 11, durationMs: 10 }));
-    expect(await isReplaced()).toEqual([true, false]);
-    await write(final(key, { number: 2, outcome: 'delivered', attemptedAt: attempted - 10, durationMs: 10 }));
-    expect(await isReplaced()).toEqual([true, true]);
+  it('a series ends if another one began later or was delivered since it began, the first one also if another began before', async () => {
+    const standings = () =>
+      Promise.all(
+        ['', 'again', 'more'].map(async (series) => {
+          const { kind } = standingOf({ series, number: 9 }, await known({ series }));
+          return kind;
+        }),
+      );
+    const write = (series: string, change: Partial<AttemptRow>) =>
+      world.store.write([row(key, { series, ...change })]);
+    expect(await standings()).toEqual(['due', 'due', 'due']);
+    await write('again', {});
+    expect(await standings()).toEqual(['done', 'due', 'due']);
+    await write('again', { number: 2, attemptedAt: attempted + 9 });
+    await write('more', { attemptedAt: attempted - 1 });
+    expect(await standings()).toEqual(['done', 'due', 'done']);
+    // At one time, the name decides.
+    await write('', { attemptedAt: attempted });
+    expect(await standings()).toEqual(['done', 'due', 'done']);
+    for (const [number, durationMs, kind] of [
+      [2, 9, 'due'],
+      [3, 10, 'done'],
+    ] as const) {
+      await write('more', { number, outcome: 'delivered', attemptedAt: attempted - 10, durationMs });
+      expect((await standings())[1]).toBe(kind);
+    }
   });
 
   it('failures are counted from the last response, and only of the current URL', async () => {

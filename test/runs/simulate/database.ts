@@ -31,8 +31,8 @@ export class SimulatedDatabase {
   readonly webhooks = new Map<string, SimulatedWebhook>();
   private readonly byOrganization = new Map<string, SimulatedWebhook[]>();
   readonly events = new Map<string, AcceptedEvent>();
-  /** Keyed by series, then by number. */
-  readonly attempts = new Map<string, Map<number, AttemptRow>>();
+  /** Keyed by delivery. */
+  readonly attempts = new Map<string, readonly AttemptRow[]>();
 
   /** Webhooks' rows that a statement has locked, with the statements that wait for them. */
   private readonly locks = new Map<string, (() => void)[]>();
@@ -61,9 +61,11 @@ export class SimulatedDatabase {
     const day = 86_400_000;
     for (const [id, { acceptedAt }] of this.events)
       if (acceptedAt < this.now() - 14 * day) this.events.delete(id);
-    for (const rows of this.attempts.values())
-      for (const [number, { attemptedAt }] of rows)
-        if (attemptedAt < this.now() - 31 * day) rows.delete(number);
+    for (const [id, rows] of this.attempts)
+      this.attempts.set(
+        id,
+        rows.filter(({ attemptedAt }) => attemptedAt >= this.now() - 31 * day),
+      );
   }
 
   find({
@@ -78,7 +80,9 @@ export class SimulatedDatabase {
     const isDue = pause !== undefined && pause.until <= this.now();
     const isTrial = mayTry && isDue && !this.locks.has(webhookId);
     if (isTrial && webhook) webhook.health = { ...webhook.health, pause: { ...pause, until } };
-    const rows = [...(this.attempts.get(`${deliveryId} ${series}`)?.values() ?? [])];
+    const all = this.attempts.get(deliveryId) ?? [];
+    const rows = all.filter((row) => row.series === series);
+    const others = all.filter((row) => row.series !== series);
     const latest = rows.reduce<AttemptRow | undefined>(
       (highest, row) => (highest && highest.number > row.number ? highest : row),
       undefined,
@@ -88,7 +92,8 @@ export class SimulatedDatabase {
       ...(webhook && { webhook: this.stored(webhook) }),
       // There is no probe here.
       ...(isTrial && { trial: { until, probeAnswers: true } }),
-      ...(this.isReplaced(deliveryId, series) && { isReplaced: true }),
+      ...(rows.length > 0 && { begunAt: begunAt(rows) }),
+      ...(others.length > 0 && { other: lastOf(others) }),
       ...(last && {
         last: {
           number: last.number,
@@ -97,22 +102,6 @@ export class SimulatedDatabase {
         },
       }),
     };
-  }
-
-  private isReplaced(deliveryId: string, series: string): boolean {
-    const own = this.attempts.get(`${deliveryId} ${series}`)?.get(1);
-    if (!own) return false;
-    return [...this.attempts].some(
-      ([key, rows]) =>
-        key.startsWith(`${deliveryId} `) &&
-        [...rows.values()].some(
-          ({ series: of, number, outcome, attemptedAt, durationMs }) =>
-            of !== series &&
-            ((outcome === 'delivered' && attemptedAt + durationMs >= own.attemptedAt) ||
-              (number === 1 &&
-                (attemptedAt > own.attemptedAt || (attemptedAt === own.attemptedAt && of > series)))),
-        ),
-    );
   }
 
   private stored(webhook: SimulatedWebhook) {
@@ -135,12 +124,11 @@ export class SimulatedDatabase {
   write(attempts: readonly AttemptRow[], isLocked = (_webhookId: string) => false): readonly Written[] {
     const written = new Set<AttemptRow>();
     for (const row of [...attempts].sort((one, other) => orderOf(one) - orderOf(other))) {
-      const key = `${row.deliveryId} ${row.series}`;
-      const rows = this.attempts.get(key) ?? new Map<number, AttemptRow>();
-      this.attempts.set(key, rows);
-      const existing = rows.get(row.number);
+      const rows = this.attempts.get(row.deliveryId) ?? [];
+      const isSame = ({ series, number }: AttemptRow) => series === row.series && number === row.number;
+      const existing = rows.find(isSame);
       if (existing && (row.outcome !== 'delivered' || existing.outcome === 'delivered')) continue;
-      rows.set(row.number, row);
+      this.attempts.set(row.deliveryId, [...rows.filter((other) => other !== existing), row]);
       written.add(row);
     }
     const known = new Map<string, Health>();
@@ -251,3 +239,16 @@ const isUnhealthy = ({ health: { unhealthyAt, pause } }: SimulatedWebhook) =>
 
 /** Puts a delivered copy first: the first of several in one statement is written. */
 const orderOf = ({ outcome }: AttemptRow) => (outcome === 'delivered' ? 0 : 1);
+
+const begunAt = (rows: readonly AttemptRow[]) => Math.min(...rows.map(({ attemptedAt }) => attemptedAt));
+
+/** Which series began last, and when one was last delivered. */
+function lastOf(rows: readonly AttemptRow[]) {
+  const begun = [...new Set(rows.map(({ series }) => series))]
+    .map((series) => ({ series, begunAt: begunAt(rows.filter((row) => row.series === series)) }))
+    .sort((one, other) => one.begunAt - other.begunAt || (one.series < other.series ? -1 : 1));
+  const delivered = rows.filter(({ outcome }) => outcome === 'delivered');
+  const deliveredAt = Math.max(...delivered.map(({ attemptedAt, durationMs }) => attemptedAt + durationMs));
+  const last = begun.at(-1) ?? { series: '', begunAt: 0 };
+  return { ...last, ...(delivered.length > 0 && { deliveredAt }) };
+}

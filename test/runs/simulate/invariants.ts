@@ -107,15 +107,15 @@ export class Invariants {
 
   // What happened.
 
-  /** "An id that is sent again reaches only webhooks that had no attempt of it in the last 31 days, or only those of redeliveries." */
+  /** "An id that is sent again reaches only webhooks that had no attempt of it in the last 31 days." */
   sent(eventId: string, organizationId: string, text: string): void {
     for (const webhook of this.webhooks.values()) {
       if (webhook.organizationId !== organizationId) continue;
       const story = this.story({ deliveryId: idOf(eventId, webhook.webhookId), eventId }, webhook, text);
-      const { causedAt, window, at } = this.chain(story, '');
+      const { causedAt, window } = this.chain(story, '');
       const isRepeat = causedAt !== undefined;
       if (isRepeat) story.repeats++;
-      if (!at && (!window || this.isOff(webhook, window.early)))
+      if (story.requests === 0 && (!window || this.isOff(webhook, window.early)))
         this.expect(story, '', { at: 0, wait: isRepeat ? repeatWait : 0 });
     }
   }
@@ -151,7 +151,6 @@ export class Invariants {
   ): void {
     const { now } = this.clock;
     const chain = this.chain(story, series);
-    if (!chain.at && story.deliveredAt > 0) chain.causedAt = now;
     chain.causedAt ??= now;
     story.webhook.look(now);
     // One that is enabled meanwhile may get it.
@@ -438,10 +437,12 @@ export class Invariants {
     return true;
   }
 
-  /** Whether a redelivery whose first attempt was later continues instead. */
-  private isReplaced = ({ story, firstAt }: Chain, before = Number.POSITIVE_INFINITY): boolean =>
-    firstAt > 0 &&
-    [...story.chains.values()].some((other) => other.firstAt > firstAt && other.firstAt < before);
+  /** Whether a redelivery whose first attempt was later continues instead; for the first series without one, any redelivery. */
+  private isReplaced(chain: Chain, before = Number.POSITIVE_INFINITY): boolean {
+    const { story, firstAt } = chain;
+    if (firstAt === 0 && story.chains.get('') !== chain) return false;
+    return [...story.chains.values()].some((other) => other.firstAt > firstAt && other.firstAt < before);
+  }
 
   private faultsOf({ deliveryId, eventId }: Story): number {
     return (this.faults.get(deliveryId)?.count ?? 0) + (this.faults.get(eventId)?.count ?? 0);
