@@ -35,7 +35,6 @@ const commands: Readonly<Record<string, Commands>> = {
     preflight: () => require('./deployments/preflight'),
     plan: () => require('./deployments/plan'),
     outputs: () => require('./deployments/outputs'),
-    availability: () => require('./deployments/availability'),
     residency: () => require('./deployments/residency'),
   },
   'User groups:': {

@@ -7,7 +7,7 @@ export const probe = {
 
 export const isOfProbe = (id: string): boolean => id === probe.organizationId || id === probe.webhookId;
 
-/** Between two probes. The objective counts by it which were due, and `webhooks-unproven` its periods. */
+/** Between two probes, and a period of what counts them. */
 export const probeMinutes = 5;
 
 /** Milliseconds after which a probe proves nothing: it is refused, and attempts of its delivery end. */

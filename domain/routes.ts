@@ -179,7 +179,3 @@ export const logCodesOf = (operation: FunctionOperation) => {
   const { code } = routes[operation].log;
   return { completed: `${code}_COMPLETED`, refused: `${code}_REFUSED`, failed: `${code}_FAILED` };
 };
-
-/** The API's name in AWS, and its stage: its paths have no version. */
-export const apiName = (environment: string): string => `wallet-${environment}`;
-export const apiStage = 'api';

@@ -8,7 +8,7 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { apiName, apiStage, type Operation, routes } from '../../domain/routes';
+import { type Operation, routes } from '../../domain/routes';
 import { decisionSeconds } from '../../lambda/authorize-request/variables';
 import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment/schema';
@@ -26,6 +26,11 @@ export interface ApiProps {
   readonly routeFunctions: RouteFunctions;
   readonly webhookOrigin: WebhookOrigin;
 }
+
+/** In AWS. */
+export const apiName = (environment: string): string => `wallet-${environment}`;
+/** Paths have no version. */
+export const apiStage = 'api';
 
 const operations = Object.keys(routes) as Operation[];
 

@@ -1,11 +1,11 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
-import { budgetOf } from '../../domain/objective';
 import { functionRoutes } from '../api/routes';
 import { webAclMetricName } from '../api/web-acl';
 import type { AlarmRow, Watched } from './alarms';
 import type { LogMetrics } from './log-metrics';
-import { awsMetric, objectiveSums, period, sum } from './metrics';
+import { awsMetric, period, sum } from './metrics';
+import { budgetOf, deletionSums } from './objective';
 
 /**
  * How many times faster than the objective allows deletions fail, over a long window, and a short one that ends the alarm
@@ -21,11 +21,11 @@ const burnRates = [
 /** Fewer never page, however few requests there are. */
 const leastErrors = 5;
 
-function burnRateAlarms({ environment }: Watched): readonly AlarmRow[] {
-  const budget = budgetOf(environment.objective.availability);
+function burnRateAlarms(watched: Watched): readonly AlarmRow[] {
+  const budget = budgetOf(watched.environment);
   return burnRates.flatMap(({ pace, threshold, windows }) =>
     Object.entries(windows).map(([window, period], index): AlarmRow => {
-      const { requests, errors } = objectiveSums(environment, period);
+      const { requests, errors } = deletionSums(watched, period);
       const minimum = Math.floor(leastErrors / (threshold * budget));
       const [failed, all] = [`errors${window}`, `requests${window}`];
       // The long window counts at least as many requests as make `leastErrors` burn the budget that fast.

@@ -1,7 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { functionMetric, type MetricName } from '../../domain/metrics';
-import { objectiveMetrics } from '../../domain/objective';
 import type { Environment } from '../environment/schema';
 
 /*
@@ -21,18 +20,11 @@ export const awsMetric = (
   options: MetricOptions = maximum,
 ) => new Metric({ namespace: `AWS/${service}`, metricName, dimensionsMap, ...options });
 
-type SharedMetric = ReturnType<typeof objectiveMetrics>['requests'] | ReturnType<typeof functionMetric>;
-
 /** A metric of the shared vocabulary, in CloudWatch. */
-export const cloudWatchMetric = ({ dimensions, ...metric }: SharedMetric, options: MetricOptions = {}) =>
-  new Metric({ ...metric, dimensionsMap: dimensions, ...sum, ...options });
-
-/** Sums of what the objective is measured by. */
-export function objectiveSums({ name }: Environment, period: Duration) {
-  const { requests, errors, verified } = objectiveMetrics(name);
-  const sumOf = (metric: SharedMetric) => cloudWatchMetric(metric, { period });
-  return { requests: sumOf(requests), errors: sumOf(errors), verified: sumOf(verified) };
-}
+export const cloudWatchMetric = (
+  { dimensions, ...metric }: ReturnType<typeof functionMetric>,
+  options: MetricOptions = {},
+) => new Metric({ ...metric, dimensionsMap: dimensions, ...sum, ...options });
 
 export const deliveryMetric = (
   { name }: Environment,

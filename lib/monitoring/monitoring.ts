@@ -25,6 +25,7 @@ import { backupAlarms } from './backup-alarms';
 import { databaseAlarms } from './database-alarms';
 import { LogMetrics } from './log-metrics';
 import { deliveryMetric, sum } from './metrics';
+import { objectiveWidget } from './objective';
 import { originAlarms, proofAlarms, webhookAlarms } from './webhook-alarms';
 
 export type MonitoringProps = Watched & Pick<AlarmsProps, 'key'>;
@@ -53,6 +54,7 @@ export class Monitoring extends Construct {
     const stage = api.restApi.deploymentStage;
     const age = (statistic: string) => deliveryMetric(environment, 'Age', { statistic, label: statistic });
     this.cloudWatchDashboardUrl = addCloudWatchDashboard(new Construct(this, 'Dashboard'), alarms, [
+      objectiveWidget(props),
       ...graphsOf(alarms),
       graph('Requests', [
         stage.metricCount({ ...sum, label: 'All' }),

@@ -10,36 +10,29 @@ import { probeMinutes } from '../../domain/probe';
 import type { Webhooks } from '../webhooks/webhooks';
 import type { AlarmRow, Watched } from './alarms';
 import type { LogMetrics } from './log-metrics';
-import { awsMetric, cloudWatchMetric, deliveryMetric, maximum, objectiveSums, period, sum } from './metrics';
+import { awsMetric, cloudWatchMetric, deliveryMetric, maximum, period, sum } from './metrics';
+import { verifiedOfSent } from './objective';
 
 const { GREATER_THAN_THRESHOLD, LESS_THAN_THRESHOLD } = ComparisonOperator;
 const { BREACHING } = TreatMissingData;
 
 /** What the environment's own receiver says about the probe. */
-export function proofAlarms({ environment, probe }: Watched): readonly AlarmRow[] {
-  const probePeriod = Duration.minutes(probeMinutes);
+export function proofAlarms(watched: Watched): readonly AlarmRow[] {
   return [
     {
       name: 'webhook-other-address',
       description:
         'MOST SERIOUS: a genuine webhook came from an address that is not published. Receivers that check the address reject webhooks; those that trust it alone are exposed.',
-      metric: cloudWatchMetric(functionMetric('check-delivery', environment.name, 'OtherAddress')),
+      metric: cloudWatchMetric(functionMetric('check-delivery', watched.environment.name, 'OtherAddress')),
       threshold: 1,
     },
     {
       name: 'webhooks-unproven',
       description:
         "For 15 minutes no webhook passed the environment's own check of signature, time and address.",
-      metric: new MathExpression({
-        // Zero if probes were sent and none was verified (see metrics.ts): missing data alone alarms after more than three periods.
-        // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
-        expression: '0 * sent + verified',
-        usingMetrics: {
-          sent: probe.metricInvocations({ statistic: 'Sum' }),
-          verified: objectiveSums(environment, probePeriod).verified,
-        },
-        period: probePeriod,
-      }),
+      // Missing data alone alarms after more than three periods:
+      // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
+      metric: new MathExpression(verifiedOfSent(watched)),
       comparisonOperator: LESS_THAN_THRESHOLD,
       threshold: 1,
       evaluationPeriods: 15 / probeMinutes,

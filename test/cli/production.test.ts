@@ -17,7 +17,6 @@ const ofOrganization = ['--organization', organizationId];
 /** Every command that works on a deployed environment, with the options that it needs. */
 const commands: Readonly<Record<string, readonly string[]>> = {
   audit: ['--group', groupId],
-  availability: [],
   'delete-group': ['--group', groupId, ...ofCaller],
   deliveries: [],
   'local seed': [],

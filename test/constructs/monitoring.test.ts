@@ -251,6 +251,28 @@ it('metrics from logs count lines that are written, by a fixed set of values', (
   ]);
 });
 
+it('the dashboard of CloudWatch says what the objective has reached and what is left of its budget, by the metrics of the alarms', () => {
+  const { DashboardBody } = stack.get('MonitoringDashboard').Properties;
+  const widgets: readonly Json[] = JSON.parse(textOf(DashboardBody)).widgets;
+  const { properties } = widgets.find(({ properties: { view } }) => view === 'singleValue');
+  const { title, start, metrics } = properties;
+  const of = (own: readonly Json[], { id, expression, label, period = 300 }: Json) =>
+    expression ? `${label}: ${expression}` : `${id}: ${own.join(' ')}, ${period} s`;
+  const deletions = `ApiName wallet-${name} Method DELETE Resource /auth/user-groups/{userGroupId} Stage api, 3600 s`;
+  expect([title, start, ...metrics.map((each: Json[]) => of(each.slice(0, -1), each.at(-1)))]).toEqual([
+    'Objective of 30 days',
+    '-P30D',
+    'deletions, % of 99.9: TIME_SERIES(100 * (1 - SUM(errors) / SUM(requests)))',
+    `requests: AWS/ApiGateway Count ${deletions}`,
+    `errors: AWS/ApiGateway 5XXError ${deletions}`,
+    'budget of deletions left, %: TIME_SERIES(100 * (1 - SUM(errors) / SUM(requests) / 0.001))',
+    'webhooks, % of 99.9: TIME_SERIES(100 * (1 - AVG(IF(0 * sent + verified > 0, 0, 1))))',
+    expect.stringMatching(/^sent: AWS\/Lambda Invocations FunctionName \{ProbeProbeWebhooks\w+\}, 300 s$/),
+    `verified: WalletWebhooks Verified environment ${name} service check-delivery, 300 s`,
+    'budget of webhooks left, %: TIME_SERIES(100 * (1 - AVG(IF(0 * sent + verified > 0, 0, 1)) / 0.001))',
+  ]);
+});
+
 it('the dashboard of CloudWatch has the state of every alarm, and no metric of a gateway that may not exist', () => {
   const { DashboardBody, DashboardName } = stack.get('MonitoringDashboard').Properties;
   const widgets: readonly Json[] = JSON.parse(textOf(DashboardBody)).widgets;
