@@ -77,6 +77,8 @@ export async function deliverWebhook(
   const { webhook, trial } = found.value;
   if (!webhook?.enabled) return stop(delivery, { again, webhook }, ports);
   const standing = standingOf(delivery, found.value);
+  // If this fails, the claim ends by itself.
+  if (standing.kind !== 'due' && trial) await ports.webhooks.release(webhookId, trial);
   if (standing.kind === 'done') return ok(done);
   if (standing.kind === 'made') return ok(succeed(delivery, standing.successor, ports));
   const { pause } = webhook;

@@ -55,6 +55,12 @@ export interface DeliveryState extends SeriesState {
   readonly trial?: Trial;
 }
 
+export interface LookedAt
+  extends Pick<Delivery, 'webhookId' | 'deliveryId' | 'series' | 'number' | 'attempt' | 'copy'> {
+  /** It may be the trial after a pause. @default false */
+  readonly mayTry?: boolean;
+}
+
 export interface Recorded {
   /** False if another copy has recorded this number. */
   readonly isWritten: boolean;
@@ -63,10 +69,10 @@ export interface Recorded {
 }
 
 export interface Webhooks {
-  /** @param delivery `mayTry`: it may be the trial after a pause, which is claimed for it */
-  find(
-    delivery: Pick<Delivery, 'webhookId' | 'deliveryId' | 'series'> & { readonly mayTry?: boolean },
-  ): Promise<Result<DeliveryState, DatabaseUnavailable>>;
+  /** Of the deliveries that look together at a webhook whose pause is over, at most one is the trial. */
+  find(delivery: LookedAt): Promise<Result<DeliveryState, DatabaseUnavailable>>;
+  /** Gives a claim back that leads to no request: the next delivery that looks may be the trial. */
+  release(webhookId: string, trial: Trial): Promise<Result<unknown, DatabaseUnavailable>>;
   /** Stores the attempt, and updates the webhook's health and pause. A success replaces a failure. */
   record(attempt: AttemptRow): Promise<Result<Recorded, DatabaseUnavailable>>;
   /** Disables it, or leaves it disabled. `undefined` if it was removed, or has another URL. */

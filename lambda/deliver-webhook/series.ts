@@ -1,5 +1,5 @@
 import type { Delivery } from '../../domain/delivery';
-import type { SeriesState, Successor } from './ports';
+import type { DeliveryState, LookedAt, SeriesState, Successor } from './ports';
 
 /** `made`: its request was made, and its successor may not have been sent. */
 export type Standing =
@@ -34,4 +34,21 @@ function isReplaced(series: string, { begunAt, other }: SeriesState): boolean {
   const { deliveredAt = Number.NEGATIVE_INFINITY } = other;
   const isLater = other.begunAt > begunAt || (other.begunAt === begunAt && other.series > series);
   return deliveredAt >= begunAt || isLater;
+}
+
+/**
+ * Of deliveries that could be the trial of their webhook, one stays it: the first that is due. If none is, the first gives the
+ * claim back, so that others do not wait for a request that nobody makes.
+ */
+export function handOut(
+  looks: readonly { readonly delivery: LookedAt; readonly state: DeliveryState }[],
+): readonly DeliveryState[] {
+  return looks.map((look) => {
+    const { trial, ...others } = look.state;
+    const candidates = looks.filter(
+      ({ delivery, state }) => state.trial && delivery.webhookId === look.delivery.webhookId,
+    );
+    const due = candidates.find(({ delivery, state }) => standingOf(delivery, state).kind === 'due');
+    return trial && (due ?? candidates[0]) === look ? look.state : others;
+  });
 }

@@ -4,14 +4,16 @@ import { type Database, type DatabaseUnavailable, query, type RowOf, sql } from 
 import { batchRequests } from '../shared/batch-requests';
 import { disablingColumns, disablingOf } from '../shared/disabling';
 import { createAttemptStore, pauseColumns, pauseOf } from './attempts-table';
-import { trialTime } from './health';
-import type { DeliveryState, Disabled, StoredWebhook, Webhooks } from './ports';
+import { type Trial, trialTime } from './health';
+import type { DeliveryState, Disabled, LookedAt, StoredWebhook, Webhooks } from './ports';
 import { createRecording } from './record-attempts';
+import { handOut } from './series';
 
 /** Concurrent deliveries of a batch share one read and one write: the Data API is billed by the call. */
 export function createWebhooks(database: Database): Webhooks {
   return {
     find: batchRequests((deliveries) => findAll(database, deliveries)),
+    release: (...claim) => release(database, ...claim),
     record: createRecording(createAttemptStore(database)),
     disable: (...disabling) => disable(database, ...disabling),
   };
@@ -26,7 +28,7 @@ const stateColumns = {
   rotatedAt: 'number?',
   ...disablingColumns,
   ...pauseColumns,
-  isTrial: 'boolean?',
+  mayTry: 'boolean?',
   probeAnswers: 'boolean',
   begunAt: 'number?',
   other: 'text?',
@@ -41,7 +43,7 @@ const stateColumns = {
 
 async function findAll(
   database: Database,
-  deliveries: readonly Parameters<Webhooks['find']>[0][],
+  deliveries: readonly LookedAt[],
 ): Promise<Result<DeliveryState, DatabaseUnavailable>[]> {
   const requested = deliveries.map(({ webhookId, deliveryId, series = '', mayTry }, index) => ({
     ...{ index, webhookId, deliveryId, series, mayTry },
@@ -67,8 +69,7 @@ async function findAll(
       disabled_reason as "disabledReason", round(extract(epoch from disabled_at) * 1000)::float8 as "disabledAt",
       round(extract(epoch from coalesce(trial.paused_until, webhooks.paused_until)) * 1000)::float8 as "pausedUntil",
       pause_reason as "pauseReason", pause_seconds as "pauseSeconds",
-      trial.webhook_id is not null and "mayTry"
-        and requested.index = min(requested.index) filter (where "mayTry") over (partition by "webhookId") as "isTrial",
+      trial.webhook_id is not null and "mayTry" as "mayTry",
       not exists (select from webhooks where webhook_id = ${probe.webhookId} and failures > 0) as "probeAnswers",
       round(extract(epoch from begun_at) * 1000)::float8 as "begunAt", other,
       round(extract(epoch from other_begun_at) * 1000)::float8 as "otherBegunAt",
@@ -101,10 +102,11 @@ async function findAll(
   );
   if (!rows.ok) return deliveries.map(() => rows);
   const found = new Map(rows.value.map((row) => [row.index, row]));
-  return deliveries.map(({ webhookId }, index) => {
+  const looks = deliveries.map((delivery, index) => {
     const row = found.get(index);
-    return ok(row ? stateOf(webhookId, row) : {});
+    return { delivery, state: row ? stateOf(delivery.webhookId, row) : {} };
   });
+  return handOut(looks).map(ok);
 }
 
 const stateOf = (webhookId: string, row: RowOf<typeof stateColumns>): DeliveryState => {
@@ -114,7 +116,7 @@ const stateOf = (webhookId: string, row: RowOf<typeof stateColumns>): DeliverySt
   const isOther = series !== null && otherBegunAt !== null;
   return {
     ...(webhook && { webhook }),
-    ...(row.isTrial && pausedUntil !== null && { trial: { until: pausedUntil, probeAnswers } }),
+    ...(row.mayTry && pausedUntil !== null && { trial: { until: pausedUntil, probeAnswers } }),
     ...(begunAt !== null && { begunAt }),
     ...(isOther && {
       other: { series, begunAt: otherBegunAt, ...(deliveredAt !== null && { deliveredAt }) },
@@ -145,6 +147,11 @@ function webhookOf(webhookId: string, row: RowOf<typeof stateColumns>): StoredWe
     ...(disabling && { disabling }),
   };
 }
+
+const release = (database: Database, webhookId: string, { until }: Trial) =>
+  database.execute(sql`
+    update webhooks set paused_until = date_trunc('milliseconds', now())
+    where webhook_id = ${webhookId} and round(extract(epoch from paused_until) * 1000)::float8 = ${until}::float8`);
 
 async function disable(
   database: Database,

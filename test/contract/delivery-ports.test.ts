@@ -2,11 +2,18 @@ import { newId } from '../../domain/ids';
 import { ok } from '../../domain/result';
 import { createAttemptStore } from '../../lambda/deliver-webhook/attempts-table';
 import type { HealthResult } from '../../lambda/deliver-webhook/health';
-import type { AttemptRow, AttemptStore, HealthChange, Webhooks } from '../../lambda/deliver-webhook/ports';
-import { standingOf } from '../../lambda/deliver-webhook/series';
+import type {
+  AttemptRow,
+  AttemptStore,
+  HealthChange,
+  LookedAt,
+  Webhooks,
+} from '../../lambda/deliver-webhook/ports';
+import { handOut, standingOf } from '../../lambda/deliver-webhook/series';
 import { createWebhooks } from '../../lambda/deliver-webhook/webhooks-table';
 import type { Subscriptions } from '../../lambda/fan-out-event/fan-out-event';
 import { createSubscriptions } from '../../lambda/fan-out-event/subscriptions-table';
+import { batchRequests } from '../../lambda/shared/batch-requests';
 import { SimulatedDatabase } from '../runs/simulate/database';
 import { useMigratedDatabase } from '../support/region-database';
 import { addOrganization, addWebhook, eventText } from '../support/webhooks';
@@ -36,7 +43,10 @@ const implementations = {
     return {
       organizationId,
       webhooks: {
-        find: async (delivery) => ok(database.find(delivery)),
+        find: batchRequests(async (deliveries: readonly LookedAt[]) =>
+          handOut(database.find(deliveries)).map(ok),
+        ),
+        release: async (...claim) => ok(database.release(...claim)),
         disable: async (...webhook) => ok(database.disable(...webhook)),
       } satisfies Partial<Webhooks>,
       store: {
@@ -216,12 +226,21 @@ describe.each(Object.entries(implementations))('on %s', (_, open) => {
     const over = { failures: 0, pause: { ...pause, until: Date.now() - 1 } };
     await world.store.set([{ webhookId, url, from: lasting, to: over }]);
     expect((await known({ mayTry: false })).trial).toBeUndefined();
-    const tries = await Promise.all([known({ mayTry: true }), known({ mayTry: true })]);
-    tries.push(await known({ mayTry: true }));
+    // The first one was made.
+    await write(final(key));
+    const due = { deliveryId: 'msg_due', mayTry: true };
+    const tries = await Promise.all([{ mayTry: true }, due, { ...due, number: 2 }].map(known));
+    tries.push(await known(due));
     const { until = 0 } = tries[0]?.webhook?.pause ?? {};
     expect(until).toBeGreaterThan(Date.now() + 20_000);
-    expect(tries.map(({ trial }) => trial)).toEqual([{ until, probeAnswers: true }, undefined, undefined]);
-    expect(tries[1]?.webhook?.pause?.until).toBe(until);
+    const trial = { until, probeAnswers: true };
+    expect(tries.map((each) => each.trial)).toEqual([undefined, trial, undefined, undefined]);
+    expect(tries[2]?.webhook?.pause?.until).toBe(until);
+    await world.webhooks.release(webhookId, { ...trial, until: until - 1 });
+    expect((await known({ mayTry: true })).trial).toBeUndefined();
+    await world.webhooks.release(webhookId, trial);
+    // One that gives it back.
+    expect((await known({ mayTry: true })).trial).toBeDefined();
   });
 
   it('a disabled webhook is told as the event says it, gets nothing, and is disabled once', async () => {

@@ -358,6 +358,19 @@ describe('a paused webhook', () => {
     expect(webhook?.pause?.until).toBeLessThan(Date.now() + 3_000);
   });
 
+  it('has no trial that makes no request: a repeat of a finished delivery gives it back', async () => {
+    await send();
+    await run();
+    await pause();
+    await world.database.query`update webhooks set paused_until = now() where webhook_id = ${webhookId}`;
+    for (const eventId of ['ev-1', 'ev-2']) {
+      await send({ eventId }, world.retries);
+      await run({}, world.retries);
+    }
+    expect(await requests()).toHaveLength(2);
+    expect(await stored()).not.toHaveProperty('pause');
+  });
+
   it('that is enabled while its trial hangs stays so', async () => {
     await pause();
     await world.database.query`update webhooks set paused_until = now() where webhook_id = ${webhookId}`;

@@ -78,6 +78,7 @@ function openHandler(url: string, certificateAuthority: string) {
       webhooks: {
         find: async () => ok({ webhook: { url, enabled: true, unhealthy: false, secretVersion: 1 } }),
         record: async () => ok({ isWritten: true }),
+        release: done,
         disable: async () => ok(undefined),
       },
       secrets: { secret: async () => ok(Buffer.alloc(32)) },

@@ -1,11 +1,11 @@
 import type { DisabledWebhook, Redelivery } from '../../../domain/event';
-import { type Health, trialTime } from '../../../lambda/deliver-webhook/health';
+import { type Health, type Trial, trialTime } from '../../../lambda/deliver-webhook/health';
 import type {
   AttemptRow,
   DeliveryState,
   Disabled,
   HealthChange,
-  Webhooks,
+  LookedAt,
   Written,
 } from '../../../lambda/deliver-webhook/ports';
 import type {
@@ -68,18 +68,36 @@ export class SimulatedDatabase {
       );
   }
 
-  find({
-    webhookId,
-    deliveryId,
-    series = '',
-    mayTry = false,
-  }: Parameters<Webhooks['find']>[0]): DeliveryState {
+  /** Of a webhook whose pause is over, each that may be the trial is told that its claim is set. */
+  find(deliveries: readonly LookedAt[]): { readonly delivery: LookedAt; readonly state: DeliveryState }[] {
+    const until = this.now() + trialTime;
+    const claimed = new Set<string>();
+    for (const { webhookId, mayTry } of deliveries) {
+      const webhook = this.webhooks.get(webhookId);
+      const { pause } = webhook?.health ?? {};
+      if (!mayTry || !webhook || !pause || pause.until > this.now() || this.locks.has(webhookId)) continue;
+      webhook.health = { ...webhook.health, pause: { ...pause, until } };
+      claimed.add(webhookId);
+    }
+    return deliveries.map((delivery) => ({
+      delivery,
+      state: {
+        ...this.stateOf(delivery),
+        // There is no probe here.
+        ...(delivery.mayTry && claimed.has(delivery.webhookId) && { trial: { until, probeAnswers: true } }),
+      },
+    }));
+  }
+
+  release(webhookId: string, { until }: Trial): void {
     const webhook = this.webhooks.get(webhookId);
     const { pause } = webhook?.health ?? {};
-    const until = this.now() + trialTime;
-    const isDue = pause !== undefined && pause.until <= this.now();
-    const isTrial = mayTry && isDue && !this.locks.has(webhookId);
-    if (isTrial && webhook) webhook.health = { ...webhook.health, pause: { ...pause, until } };
+    if (webhook && pause?.until === until)
+      webhook.health = { ...webhook.health, pause: { ...pause, until: this.now() } };
+  }
+
+  private stateOf({ webhookId, deliveryId, series = '' }: LookedAt): DeliveryState {
+    const webhook = this.webhooks.get(webhookId);
     const all = this.attempts.get(deliveryId) ?? [];
     const rows = all.filter((row) => row.series === series);
     const others = all.filter((row) => row.series !== series);
@@ -90,8 +108,6 @@ export class SimulatedDatabase {
     const last = rows.find(({ outcome }) => outcome !== 'failed') ?? latest;
     return {
       ...(webhook && { webhook: this.stored(webhook) }),
-      // There is no probe here.
-      ...(isTrial && { trial: { until, probeAnswers: true } }),
       ...(rows.length > 0 && { begunAt: begunAt(rows) }),
       ...(others.length > 0 && { other: lastOf(others) }),
       ...(last && {

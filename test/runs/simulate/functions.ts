@@ -5,9 +5,11 @@ import type { Redelivery } from '../../../domain/event';
 import { fail, ok, type Result } from '../../../domain/result';
 import type { DatabaseUnavailable } from '../../../lambda/database/database';
 import { createHandler as createDelivering } from '../../../lambda/deliver-webhook/handler';
-import type { WebhookRequest, Webhooks } from '../../../lambda/deliver-webhook/ports';
+import type { Trial } from '../../../lambda/deliver-webhook/health';
+import type { LookedAt, WebhookRequest } from '../../../lambda/deliver-webhook/ports';
 import { createRecording } from '../../../lambda/deliver-webhook/record-attempts';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
+import { handOut } from '../../../lambda/deliver-webhook/series';
 import type { AcceptedEvent } from '../../../lambda/fan-out-event/fan-out-event';
 import { createHandler as createFanningOut } from '../../../lambda/fan-out-event/handler';
 import { batchRequests } from '../../../lambda/shared/batch-requests';
@@ -180,10 +182,11 @@ export class DeliverWebhook extends Instance {
     const hold = () => clock.wait(300 * common.random() ** 6);
     const metrics = { addMetric: () => undefined, hasStoredMetrics: () => false } as unknown as Metrics;
     const webhooks = {
-      find: batchRequests((deliveries: readonly Parameters<Webhooks['find']>[0][]) => {
+      find: batchRequests((deliveries: readonly LookedAt[]) => {
         const ids = deliveries.map(({ deliveryId }) => deliveryId);
-        return this.query('find', ids, () => deliveries.map((delivery) => database.find(delivery)));
+        return this.query('find', ids, () => handOut(database.find(deliveries)));
       }),
+      release: (id: string, trial: Trial) => this.queryOne('release', id, () => database.release(id, trial)),
       record: createRecording({
         write: (attempts) => {
           const ids = attempts.map(({ deliveryId }) => deliveryId);

@@ -152,7 +152,6 @@ export class Invariants {
     const { now } = this.clock;
     const chain = this.chain(story, series);
     chain.causedAt ??= now;
-    story.webhook.look(now);
     // One that is enabled meanwhile may get it.
     const latest = story.webhook.enabled ? now + wait : Number.POSITIVE_INFINITY;
     this.await(chain, { early: now, latest, lo: at, hi: at });

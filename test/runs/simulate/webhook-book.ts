@@ -95,15 +95,11 @@ export class WebhookBook {
     }
   }
 
-  /** After a pause, what looks at it may wait for the trial of another, even of one that proves finished and makes no request. */
-  look(now: number): void {
-    if (this.pause && now >= this.pause.until) this.wait(now, now + shortest + this.pause.length);
-  }
-
   /** @returns the promise that the request breaks, if any */
   request(request: Request): string | undefined {
     const { beganAt: now } = request;
-    this.look(now);
+    // After a pause, what looks at it may wait for this trial.
+    if (this.pause && now >= this.pause.until) this.wait(now, now + shortest + this.pause.length);
     const { quiet } = this;
     if (!quiet || now < quiet.from || this.faultAt > now - underWay) return undefined;
     if (now < quiet.to) return 'a request to a paused webhook: earlier than Retry-After of another delivery';
