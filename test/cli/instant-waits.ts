@@ -1,16 +1,29 @@
 import timers from 'node:timers/promises';
 
-/** In the tests of a file, a wait of a command takes no time, and moves the clock by a minute. */
-export function useInstantWaits(): void {
-  const { now } = Date;
+/** In the tests of a file, a wait of a command takes no time, and moves the clock by a minute. @param start milliseconds. @default - now */
+export function useInstantWaits(start?: number): void {
   beforeEach(() => {
-    let minutes = 0;
-    jest.spyOn(Date, 'now').mockImplementation(() => now() + minutes * 60_000);
+    jest.useFakeTimers({ ...(start !== undefined && { now: start }), doNotFake: [...real] });
     jest.spyOn(timers, 'setTimeout').mockImplementation(async (_, value, options) => {
       options?.signal?.throwIfAborted();
-      minutes += 1;
+      jest.setSystemTime(Date.now() + 60_000);
       return value as never;
     });
   });
-  afterEach(() => jest.restoreAllMocks());
+  afterEach(() => {
+    jest.useRealTimers();
+    jest.restoreAllMocks();
+  });
 }
+
+/** All but the clock. */
+const real = [
+  'nextTick',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'setInterval',
+  'clearInterval',
+  'setTimeout',
+  'clearTimeout',
+] as const;

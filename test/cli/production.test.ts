@@ -1,4 +1,4 @@
-import { inputs, type OperationName } from '../../domain/operations';
+import { inputs } from '../../domain/operations';
 import { createHandler } from '../../lambda/run-operation/handler';
 import { recordLog } from '../support/log';
 import { ownFacts } from '../support/organization';
@@ -8,37 +8,9 @@ import { environments } from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
 import { flagsOf, runWallet, walletCommands, writeOutputs } from '../support/wallet-command';
 import { useAccount } from './account';
-import { groupId, identityId, organizationId, result, webhookId } from './region';
-
-const ofWebhook = ['--webhook', webhookId];
-const ofCaller = ['--caller', identityId];
-const ofOrganization = ['--organization', organizationId];
-
-/** Every command that works on a deployed environment, with the options that it needs. */
-const commands: Readonly<Record<string, readonly string[]>> = {
-  audit: ['--group', groupId],
-  'delete-group': ['--group', groupId, ...ofCaller],
-  deliveries: [],
-  'local seed': [],
-  'local send-event': [...ofOrganization, '--kind', 'wallet.created'],
-  'local token': ofCaller,
-  'local user-action': [...ofCaller, '--method', 'DELETE', '--path', '/a'],
-  'move-origin': ['--zone', '1', '--yes'],
-  'origin-status': [],
-  origins: [],
-  redeliver: [...ofWebhook, '--since', '1h'],
-  smoke: [],
-  'webhook add': [...ofOrganization, '--url', 'https://hooks.customer.com/wallet'],
-  'webhook disable': ofWebhook,
-  'webhook enable': ofWebhook,
-  'webhook list': ofOrganization,
-  'webhook remove': ofWebhook,
-  'webhook rotate': ofWebhook,
-  'webhook secret': ofWebhook,
-  'webhook show': ofWebhook,
-  'webhook test': ofWebhook,
-  'webhook update': [...ofWebhook, '--all-kinds'],
-};
+import { everyCommand, healthy, stackAt } from './every-command';
+import { useInstantWaits } from './instant-waits';
+import { groupId, identityId, organizationId, webhookId } from './region';
 
 /** Commands that write without --allow-production, and why. */
 const exceptions: Readonly<Record<string, string>> = {
@@ -69,18 +41,7 @@ async function writingOperations(): Promise<Set<string>> {
   return found;
 }
 
-const event = { eventId: 'evt_1', acceptedAt: new Date().toISOString(), delivered: false };
-const webhook = { webhookId, organizationId, enabled: true, kinds: null };
-const identity = { identityId, organizationId, kind: 'ServiceAccount', active: true };
-const answers: Readonly<Partial<Record<OperationName, object>>> = {
-  seed: { organizationId, userGroupId: groupId, callerId: identityId },
-  'describe-identity': identity,
-  'list-webhooks': { webhooks: [webhook] },
-  'list-stored-events': { events: [event] },
-  'list-delivery-attempts': { attempts: [] },
-  'list-audit-records': { records: [] },
-};
-
+useInstantWaits();
 const folder = temporaryFolder();
 const account = useAccount();
 
@@ -88,26 +49,15 @@ it('commands that write, or sign for a caller, require --allow-production, or ar
   const withOutputs = walletCommands
     .map(([path]) => path)
     .filter((path) => flagsOf(path)?.includes('--outputs'));
-  expect([...Object.keys(commands), withoutEnd].sort()).toEqual(withOutputs.sort());
+  expect([...Object.keys(everyCommand), withoutEnd].sort()).toEqual(withOutputs.sort());
 
   const operations = await writingOperations();
   const url = account().url;
-  const stack = {
-    ...{ ApiBaseUrl: url, WebhookOriginAddress: '127.0.0.1', OperationsFunctionName: 'operations' },
-    ...{
-      TokenSigningKeyArn: 'token',
-      UserActionSigningKeyArn: 'user-action',
-      WebhookSecretsKeyArn: 'secrets',
-    },
-    ...{ WebhookEventsQueueUrl: 'events', WebhookDeliveryQueueUrl: 'deliveries' },
-  };
   const writing: string[] = [];
-  for (const [path, args] of Object.entries(commands)) {
-    account().answer({
-      'lambda:Invoke': ({ input: { operation } }) => result(answers[operation as OperationName] ?? webhook),
-    });
+  for (const [path, args] of Object.entries(everyCommand)) {
+    account().answer(healthy());
     // The command's name as the key's: of two calls at once, the second can come when the command has ended.
-    const its = { ...stack, TokenSigningKeyArn: path, UserActionSigningKeyArn: path };
+    const its = { ...stackAt(url), TokenSigningKeyArn: path, UserActionSigningKeyArn: path };
     const outputs = writeOutputs(folder(), { [first.stackId]: its }, { kms: url, lambda: url, sqs: url });
     await runWallet([...path.split(' '), ...args, '--outputs', outputs]);
     const writes = account().calls.some(
@@ -123,7 +73,9 @@ it('commands that write, or sign for a caller, require --allow-production, or ar
 });
 
 it('they are refused without it only in deployed production, and dry runs never', async () => {
-  const guarded = Object.entries(commands).filter(([path]) => flagsOf(path)?.includes('--allow-production'));
+  const guarded = Object.entries(everyCommand).filter(([path]) =>
+    flagsOf(path)?.includes('--allow-production'),
+  );
   for (const { name, stackId, serviceLevelAgreement } of environments) {
     const place = ['--environment', name, '--outputs', writeOutputs(folder(), { [stackId]: {} })];
     for (const [path, args] of guarded) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
@@ -71,19 +71,6 @@ it('reports every step and its prerequisites, and cleans up after a failure', as
   expect(stderr).toContain('To "delete its group through the API": A proxy or a network\'s sign-in page');
 });
 
-it.each([
-  ['of its deletion', true, {}],
-  ["of another caller's deletion", false, { identityId: 'us-2' }],
-  ['of another outcome', false, { outcome: 'user_group_not_found' }],
-])('an audit record %s: passes %j', async (_, passes, change) => {
-  const records = [{ ...record, ...change }];
-  const { passed, outcomes } = await smoke({
-    'list-audit-records': () => result({ records }),
-  });
-  expect(passed).toBe(passes);
-  expect(outcomes).toContain(`${passes ? 'passed' : 'failed'}: find the audit record`);
-});
-
 it('has not passed when Ctrl-C ended it, and cleans up', async () => {
   const seed = () => {
     process.emit('SIGINT');
@@ -94,42 +81,6 @@ it('has not passed when Ctrl-C ended it, and cleans up', async () => {
   expect(outcomes.join()).not.toContain('failed');
   expect(outcomes.at(-1)).toBe('passed: clean up');
 });
-
-it('reports a delivery that is missing, and skips what depends on it', async () => {
-  const { outcomes, steps } = await smoke({ 'list-delivery-attempts': () => result({ attempts: [] }) });
-  const missing = { outcome: 'failed', detail: 'No delivery attempt within 120 s.' };
-  expect(steps).toContainEqual(expect.objectContaining({ name: 'find it in the delivery log', ...missing }));
-  expect(outcomes).toContain('skipped: receive the delivery');
-});
-
-it.each([
-  ['matches', ['203.0.113.8/32'], 'passed'],
-  ['is missing', undefined, 'failed'],
-  ['differs', ['203.0.113.9/32'], 'failed'],
-])('a published reserve that %s has %j: %s', async (_, listed, outcome) => {
-  const outputs = JSON.parse(readFileSync(region.outputs, 'utf8'));
-  outputs[first.stackId].WebhookOriginReserveAddress = '203.0.113.8';
-  const file = join(dirname(region.outputs), 'with-reserve.json');
-  writeFileSync(file, JSON.stringify(outputs));
-  const body = JSON.stringify({ ...origins, reserve: listed });
-  const replies = { 'api:GET /webhook-origins': () => ({ headers, body }) };
-  const { outcomes } = await smoke({}, replies, file);
-  expect(outcomes).toContain(`${outcome}: check GET /webhook-origins`);
-});
-
-it.each([
-  [204, 'passed', 'passed', 'passed'],
-  [403, 'passed', 'failed', 'skipped'],
-  [401, 'passed', 'passed', 'failed'],
-  [null, 'failed', 'skipped', 'skipped'],
-])(
-  'reads status %s of its own receiver as arrival %s, source %s, signature %s',
-  async (status, ...expected) => {
-    const { outcomes } = await smoke(attempting(status === 204 ? 'delivered' : 'given_up', status));
-    const names = ['receive the delivery', 'check its source address', 'verify its signature'];
-    expect(outcomes.slice(-4, -1)).toEqual(names.map((name, index) => `${expected[index]}: ${name}`));
-  },
-);
 
 describe('of a deployed environment with a custom domain name', () => {
   // `localhost` leads to this machine, as DNS leads to a stack; nothing leads to `.invalid`.

@@ -251,41 +251,37 @@ it('metrics from logs count lines that are written, by a fixed set of values', (
   ]);
 });
 
-it('the dashboard of CloudWatch says what the objective has reached and what is left of its budget, by the metrics of the alarms', () => {
-  const { DashboardBody } = stack.get('MonitoringDashboard').Properties;
-  const widgets: readonly Json[] = JSON.parse(textOf(DashboardBody)).widgets;
-  const { properties } = widgets.find(({ properties: { view } }) => view === 'singleValue');
-  const { title, start, metrics } = properties;
-  const of = (own: readonly Json[], { id, expression, label, period = 300 }: Json) =>
-    expression ? `${label}: ${expression}` : `${id}: ${own.join(' ')}, ${period} s`;
-  const deletions = `ApiName wallet-${name} Method DELETE Resource /auth/user-groups/{userGroupId} Stage api, 3600 s`;
-  expect([title, start, ...metrics.map((each: Json[]) => of(each.slice(0, -1), each.at(-1)))]).toEqual([
-    'Objective of 30 days',
-    '-P30D',
-    'deletions, % of 99.9: TIME_SERIES(100 * (1 - SUM(errors) / SUM(requests)))',
-    `requests: AWS/ApiGateway Count ${deletions}`,
-    `errors: AWS/ApiGateway 5XXError ${deletions}`,
-    'budget of deletions left, %: TIME_SERIES(100 * (1 - SUM(errors) / SUM(requests) / 0.001))',
-    'webhooks, % of 99.9: TIME_SERIES(100 * (1 - AVG(IF(0 * sent + verified > 0, 0, 1))))',
-    expect.stringMatching(/^sent: AWS\/Lambda Invocations FunctionName \{ProbeProbeWebhooks\w+\}, 300 s$/),
-    `verified: WalletWebhooks Verified environment ${name} service check-delivery, 300 s`,
-    'budget of webhooks left, %: TIME_SERIES(100 * (1 - AVG(IF(0 * sent + verified > 0, 0, 1)) / 0.001))',
-  ]);
-});
-
-it('the dashboard of CloudWatch has the state of every alarm, and no metric of a gateway that may not exist', () => {
+describe('the dashboard of CloudWatch', () => {
   const { DashboardBody, DashboardName } = stack.get('MonitoringDashboard').Properties;
   const widgets: readonly Json[] = JSON.parse(textOf(DashboardBody)).widgets;
-  const [states] = widgets.filter(({ type }) => type === 'alarm');
-  const names = states.properties.alarms.map((arn: string) => arn.split(':').at(-1));
-  const notifying = stack.resources.filter(
-    ({ Type, Properties }) => /Alarm$/.test(Type) && Properties.AlarmActions,
-  );
-  expect(names.sort()).toEqual(notifying.map(({ Properties }) => Properties.AlarmName).sort());
-  const others = JSON.stringify(widgets.filter((widget) => widget !== states));
-  expect(others).not.toContain('WebhookOriginNatGateway');
-  // What one receiver causes pages nobody.
-  for (const metric of ['GivenUp', 'Disabled']) expect(others).toContain(`"${metric}"`);
-  // Unique in the account.
-  expect(DashboardName).toBe(stackId);
+
+  it('has the state of every alarm that notifies, under the name of its stack', () => {
+    const [states] = widgets.filter(({ type }) => type === 'alarm');
+    const names = states.properties.alarms.map((arn: string) => arn.split(':').at(-1));
+    const notifying = stack.resources.filter(
+      ({ Type, Properties }) => /Alarm$/.test(Type) && Properties.AlarmActions,
+    );
+    expect(names.sort()).toEqual(notifying.map(({ Properties }) => Properties.AlarmName).sort());
+    // Unique in the account.
+    expect(DashboardName).toBe(stackId);
+  });
+
+  it('has graphs with the metrics and thresholds of alarms, and with others', () => {
+    const lines = widgets.flatMap(({ type, properties: { title, start, metrics, annotations, yAxis } }) => {
+      if (type !== 'metric') return [];
+      const shown = metrics.flatMap((metric: Json) => {
+        const { label, id, expression, stat, period = 300 } = metric.at(-1);
+        const [Namespace, MetricName, ...pairs] = metric.slice(0, -1);
+        const Dimensions = pairs.flatMap((Name: string, index: number) =>
+          index % 2 === 0 ? { Name, Value: pairs[index + 1] } : [],
+        );
+        const found = expression ?? metricOf({ Namespace, MetricName, Dimensions }, stat, period);
+        if (Object.values(promised).flat().includes(`${id}: ${found}`)) return [];
+        return promised[label]?.[0]?.startsWith(`${found} `) ? label : `${label ?? id} = ${found}`;
+      });
+      const thresholds = (annotations?.horizontal ?? []).map(({ value }: Json) => `line at ${value}`);
+      return `${title}, ${yAxis?.left.label ?? start}: ${[...shown, ...thresholds].join(', ')}`;
+    });
+    expect(lines).toMatchSnapshot();
+  });
 });

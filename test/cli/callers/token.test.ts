@@ -43,14 +43,6 @@ it('user-action prints a signature for one request that the deletion accepts, fo
   expect(verifyAction([stdout.trim()], signed)).toMatchObject({ ok: true });
 });
 
-it('delete-group fails with the response of the API', async () => {
-  const reply = { status: 404, headers: { 'content-type': 'application/json' }, body: '{"code":"gone"}' };
-  region.answer(known, { [`api:DELETE ${path}`]: () => reply });
-  const { exitCode, stdout, stderr } = await region.wallet('delete-group', '--group', groupId, ...byCaller);
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '404 {"code":"gone"}\n' });
-  expect(stderr).toMatch(`error: The API did not delete ${groupId}: gone.\nEither it is deleted already, `);
-});
-
 it('converts DER signatures with integers of any length', () => {
   const { privateKey, publicKey: key } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   // One in 128 signatures has an integer with a leading zero byte, so a thousand cover every relevant length.

@@ -1,5 +1,5 @@
 import { first } from '../../support/rows';
-import { type Call, type Replies, refusal, result, withResources } from '../account';
+import { type Call, type Replies, refusal, result } from '../account';
 
 export const [address, reserve] = ['203.0.113.7', '203.0.113.8'];
 
@@ -8,6 +8,23 @@ const keysAndValues = (name: string, values: Readonly<Record<string, string>>) =
 
 /** An address that somebody added to the gateway. Connections leave from it only to some hosts. */
 const secondary = { publicIp: '203.0.113.10', isPrimary: false };
+
+export const resource = (type: string, PhysicalResourceId: string, LogicalResourceId = 'Resource') => ({
+  ResourceType: `AWS::${type}`,
+  PhysicalResourceId,
+  LogicalResourceId,
+  ResourceStatus: 'CREATE_COMPLETE',
+});
+
+/** What EC2 returns of all, by the first of the filters. */
+const filtered = <Item>(
+  { input }: Call,
+  name: string,
+  all: Readonly<Record<string, Item>>,
+): readonly Item[] => {
+  const [{ Name, Value = [] } = { Name: name, Value: Object.keys(all) }] = input.Filter ?? [];
+  return Name === name ? Value.flatMap((value: string) => all[value] ?? []) : [];
+};
 
 /** The webhook origin of one stack, according to AWS. An update completes after a few requests for the status. */
 export class OriginAccount {
@@ -20,6 +37,8 @@ export class OriginAccount {
   /** All consumers have the same: one for each request, then the last one. */
   consumerStates = ['Enabled'];
   gateway: object = {};
+  /** Further resources, listed first. */
+  resources: readonly Readonly<Record<string, string | undefined>>[] = [];
   hasElasticIp = true;
   readonly parameters: Record<string, string>;
   readonly outputs: Readonly<Record<string, string>>;
@@ -50,32 +69,43 @@ export class OriginAccount {
     },
     'cloudformation:UpdateStack': (call) => this.beginUpdate(call),
     'cloudformation:DescribeStackEvents': () => result({ StackEvents: this.events }),
-    'cloudformation:ListStackResources': (call) => {
-      const replies = withResources(
-        ...['1', '2', '3'].map(
-          (zone) => ['AWS::EC2::Subnet', `subnet-${zone}`, `NetworkVpcPublicSubnet${zone}SubnetA`] as const,
+    // In two pages.
+    'cloudformation:ListStackResources': ({ input: { NextToken } }) => {
+      const listed = [
+        ...this.resources,
+        ...['1', '2', '3'].map((zone) =>
+          resource('EC2::Subnet', `subnet-${zone}`, `NetworkVpcPublicSubnet${zone}SubnetA`),
         ),
-        ['AWS::Lambda::EventSourceMapping', 'DeliveryQueue'],
-        ['AWS::Lambda::EventSourceMapping', 'RetryQueue'],
-        ['AWS::SQS::Queue', 'https://sqs/1/WalletEu-WebhookDeliveryQueue', 'WebhookDeliveryQueue'],
-        ...(this.zone === 'none' ? [] : [['AWS::EC2::NatGateway', `nat-${this.zone}`] as const]),
-      );
-      return replies['cloudformation:ListStackResources']?.(call) ?? {};
+        resource('Lambda::EventSourceMapping', 'DeliveryQueue'),
+        resource('Lambda::EventSourceMapping', 'RetryQueue'),
+        resource('SQS::Queue', 'https://sqs/1/WalletEu-WebhookDeliveryQueue', 'WebhookDeliveryQueue'),
+        ...(this.zone === 'none' ? [] : [resource('EC2::NatGateway', `nat-${this.zone}`)]),
+      ];
+      const page = NextToken ? listed.slice(4) : listed.slice(0, 4);
+      return result({ StackResourceSummaries: page, NextToken: NextToken ? undefined : 'more' });
     },
-    'ec2:DescribeAddresses': () =>
-      result({ addressesSet: this.hasElasticIp ? [{ allocationId: 'eipalloc-1' }] : [] }),
-    'ec2:DescribeNatGateways': () => {
+    'ec2:DescribeAddresses': (call) => {
+      const own = this.hasElasticIp && { [address]: { allocationId: 'eipalloc-1' } };
+      const all = { '203.0.113.99': { allocationId: 'eipalloc-2' }, ...own };
+      return result({ addressesSet: filtered(call, 'public-ip', all) });
+    },
+    'ec2:DescribeNatGateways': (call) => {
       const publicIp = this.parameters.WebhookOriginUsesReserve === 'yes' ? reserve : address;
-      const gateway = { state: 'available', subnetId: `subnet-${this.zone}` };
-      return result({
-        natGatewaySet: [
-          { ...gateway, natGatewayAddressSet: [secondary, { publicIp, isPrimary: true }], ...this.gateway },
-        ],
-      });
+      const gateway = {
+        state: 'available',
+        subnetId: `subnet-${this.zone}`,
+        natGatewayAddressSet: [secondary, { publicIp, isPrimary: true }],
+        ...this.gateway,
+      };
+      const all = { 'nat-other': { state: 'failed' }, [`nat-${this.zone}`]: gateway };
+      return result({ natGatewaySet: filtered(call, 'nat-gateway-id', all) });
     },
-    'ec2:DescribeSubnets': ({ input }) => {
-      const zone = Number(input.Filter[0].Value[0].at(-1));
-      return result({ subnetSet: [{ availabilityZone: first.zones[zone - 1] }] });
+    'ec2:DescribeSubnets': (call) => {
+      const zones = first.zones.map((availabilityZone, index) => [
+        `subnet-${index + 1}`,
+        { availabilityZone },
+      ]);
+      return result({ subnetSet: filtered(call, 'subnet-id', Object.fromEntries(zones)) });
     },
     'lambda:GetEventSourceMapping': ({ input: { UUID } }) => {
       const [State] = this.zone === 'none' ? ['Disabled'] : this.consumerStates;

@@ -7,7 +7,7 @@ import { writeOutputs } from '../../support/wallet-command';
 import { callsNotGranted, type Replies, type Reply, refusal, useAccount } from '../account';
 import { useInstantWaits } from '../instant-waits';
 import { wallet } from '../region';
-import { address, OriginAccount, reserve } from './origin-account';
+import { address, OriginAccount } from './origin-account';
 
 useInstantWaits();
 const folder = temporaryFolder();
@@ -24,8 +24,6 @@ const outputsFile = (changed: object = {}) =>
   writeOutputs(folder(), { [first.stackId]: { ...origin.outputs, ...changed } });
 const move = (args: readonly string[] = moveTo2, changed: object = {}) =>
   wallet('move-origin', '--outputs', outputsFile(changed), ...args);
-const status = (...args: string[]) => wallet('origin-status', '--outputs', outputsFile(), ...args);
-const readStatus = async () => JSON.parse((await status('--json')).stdout);
 
 const updateInputs = () =>
   account().calls.flatMap(({ action, input }) => (action === 'UpdateStack' ? [input] : []));
@@ -35,16 +33,23 @@ const updates = () =>
     Parameters.flatMap((each: Record<string, string>) => each.ParameterValue ?? []).join(' '),
   );
 
+/** Acts at the nth call to AWS, and replies with what it returns, or as usual. */
+function intercept(nth: number, act: () => Reply | undefined): void {
+  const replies = Object.entries(origin.replies).map(([name, respond]): [string, typeof respond] => [
+    name,
+    (call) => {
+      const reply = respond(call);
+      return (account().calls.length === nth && act()) || reply;
+    },
+  ]);
+  use(origin, Object.fromEntries(replies));
+}
+
 describe('move-origin', () => {
   afterEach(() => expect(callsNotGranted('operate', account().calls)).toEqual([]));
 
-  const callsOfMove = 16;
   it('moves by two updates that change the zone and nothing else', async () => {
-    const { exitCode, stdout } = await move([...moveTo2, '--json']);
-    expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({
-      ...{ exitCode: 0, address, zone: '2', availabilityZone: first.zones[1], natGatewayId: 'nat-2' },
-      updates: ['none', '2'].map((zone) => ({ zone, reserve: false, seconds: expect.any(Number) })),
-    });
+    expect(await move()).toMatchObject({ exitCode: 0 });
     expect(updateInputs()).toEqual(
       ['none', '2'].map((zone) => ({
         StackName: first.stackId,
@@ -59,35 +64,21 @@ describe('move-origin', () => {
       })),
     );
     expect(new Set(updateInputs().map((input) => input.ClientRequestToken)).size).toBe(2);
-    expect(account().calls).toHaveLength(callsOfMove);
   });
 
-  /** Acts at the nth call to AWS, and replies with what it returns, or as usual. */
-  const intercept = (nth: number, act: () => Reply | undefined) => {
-    const replies = Object.entries(origin.replies).map(([name, respond]): [string, typeof respond] => [
-      name,
-      (call) => {
-        const reply = respond(call);
-        return (account().calls.length === nth && act()) || reply;
-      },
-    ]);
-    use(origin, Object.fromEntries(replies));
-  };
-
-  it.each(Array.from({ length: callsOfMove }, (_, index) => index + 1))(
-    'continues after it was killed at its call %d to AWS',
-    async (last) => {
+  it('continues after it was killed, at whatever call to AWS', async () => {
+    const begun = Date.now();
+    for (let last = 1; ; last++) {
+      // With a clock that is five minutes off, the SDK would repeat the call.
+      jest.setSystemTime(begun);
+      use(new OriginAccount());
       intercept(last, () => refusal('Killed'));
-      expect(await move()).toMatchObject({ exitCode: 1 });
-      expect(await move()).toMatchObject({ exitCode: 0 });
-      expect(updates()).toEqual(['none', '2']);
-    },
-  );
-
-  it('prints what it would do with --dry-run', async () => {
-    const { stdout } = await move(['--zone', '2', '--dry-run']);
-    expect(stdout).toContain('is in zone 1.\n  1. Update the stack to zone none:');
-    expect(updates()).toEqual([]);
+      const { exitCode } = await move();
+      if (exitCode === 0 && last > 10) return;
+      expect([last, exitCode]).toEqual([last, 1]);
+      expect([last, await move()]).toMatchObject([last, { exitCode: 0 }]);
+      expect([last, updates()]).toEqual([last, ['none', '2']]);
+    }
   });
 
   const useReserve = [...moveTo2, '--reserve'];
@@ -142,7 +133,6 @@ describe('move-origin', () => {
   it.each([
     [['Enabling', 'Enabling', 'Updating', 'Enabled'], 0, 'Updating the stack'],
     [['Enabling'], 1, 'the consumer deliver of DeliveryQueue is enabling'],
-    [['Disabled'], 1, 'the consumer deliver of DeliveryQueue is disabled'],
   ])('waits for consumers that are being enabled: %j', async (consumerStates, exitCode, said) => {
     origin.consumerStates = consumerStates;
     expect(await move()).toMatchObject({ exitCode, stderr: expect.stringContaining(said) });
@@ -206,63 +196,5 @@ describe('move-origin', () => {
     const [line = ''] = stderr.split('\n').filter((each) => each.startsWith('{'));
     expect({ exitCode, ...JSON.parse(line) }).toMatchObject({ exitCode: 0, zone: '2', address });
     expect(updates()).toEqual(['none', '2']);
-  });
-});
-
-describe('origin-status', () => {
-  const consumer = (queueName: string) => ({ functionName: 'deliver', queueName, state: 'Enabled' });
-  const known = {
-    ...{ environment: first.name, stack: first.stackId, stackStatus: 'UPDATE_COMPLETE' },
-    ...{ address, reserve: null, zone: '1', availabilityZone: first.zones[0] },
-    gateway: { id: 'nat-1', state: 'available' },
-    consumers: [consumer('DeliveryQueue'), consumer('RetryQueue')],
-    queues: [{ name: 'WebhookDeliveryQueue', waiting: 2, later: 0, oldest: 7500 }],
-    faults: [],
-  };
-
-  it('shows zone, address, gateway, consumers and queues, and changes nothing', async () => {
-    expect(await readStatus()).toEqual(known);
-    expect(account().calls.filter(({ action }) => !/^(Describe|List|Get)/.test(action))).toEqual([]);
-  });
-
-  it('shows what waits while no gateway has the address, and since when', async () => {
-    use(new OriginAccount({ zone: 'none' }));
-    const faults = ['no gateway has the address'];
-    expect(await readStatus()).toMatchObject({ zone: 'none', availabilityZone: null, gateway: null, faults });
-    const { exitCode, stdout, stderr } = await status();
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(
-      /^Attach the origin to zone 1, .*wallet move-origin --zone 1 --yes --environment \w+ --outputs \S+$/m,
-    );
-    expect(stdout).toMatch(/^consumer {5}deliver of RetryQueue, Disabled$/m);
-    expect(stdout).toMatch(/^WebhookDeliveryQueue +2 +0 +125 min$/m);
-  });
-
-  it('warns while the reserve is in use', async () => {
-    use(new OriginAccount({ hasReserve: true }));
-    origin.parameters.WebhookOriginUsesReserve = 'yes';
-    expect(await readStatus()).toMatchObject({ address, reserve: { address: reserve, inUse: true } });
-    expect((await status()).stderr).toContain(`warning: webhooks come from the reserve address ${reserve}`);
-  });
-
-  it.each([
-    [{ gateway: { state: 'pending' } }, /^gateway nat-1 is pending$/],
-    [{ gateway: { subnetId: 'subnet-3' } }, /^gateway nat-1 is in subnet subnet-3, not in .* zone 1$/],
-    [{ gateway: { natGatewayAddressSet: [] } }, /^gateway nat-1 sends from no address, not 203\.0\.113\.7$/],
-    [{ consumerStates: ['Enabled', 'Disabled'] }, /^the consumer deliver of \w+Queue is disabled$/],
-  ])('shows what was changed outside CloudFormation: %j', async (changed, fault) => {
-    Object.assign(origin, changed);
-    expect((await readStatus()).faults).toEqual([expect.stringMatching(fault)]);
-  });
-
-  it.each([
-    ['cloudformation:DescribeStacks', { stackStatus: null, zone: null }],
-    ['lambda:GetEventSourceMapping', { consumers: null }],
-  ])('shows everything else when AWS refuses %s', async (action, lost) => {
-    use(origin, { [action]: () => refusal('AccessDenied') });
-    const { exitCode, stdout, stderr } = await status('--json');
-    const faults = [expect.stringMatching(/^unknown: \w+:\w+ failed: AccessDenied: No\.$/)];
-    expect({ exitCode, ...JSON.parse(stdout) }).toEqual({ exitCode: 1, ...known, ...lost, faults });
-    expect(stderr).toContain('error: The status is incomplete.');
   });
 });

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -30,8 +30,12 @@ function profile(config: string): NodeJS.ProcessEnv {
   const file = join(folder(), 'config');
   writeFileSync(file, `[profile own]\n${config}\n`);
   return {
-    ...{ AWS_PROFILE: 'own', AWS_CONFIG_FILE: file, HOME: folder(), AWS_LOGIN_CACHE_DIRECTORY: folder() },
-    ...{ AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined, AWS_EC2_METADATA_DISABLED: 'true' },
+    AWS_PROFILE: 'own',
+    AWS_CONFIG_FILE: file,
+    HOME: folder(),
+    AWS_ACCESS_KEY_ID: undefined,
+    AWS_SECRET_ACCESS_KEY: undefined,
+    AWS_EC2_METADATA_DISABLED: 'true',
   };
 }
 
@@ -123,9 +127,6 @@ describe('proxies', () => {
   const inAws = 'https://kms.eu-central-1.amazonaws.com';
   it.each<[variables: Readonly<Record<string, string>>, endpoint: string, tunnel: string | undefined]>([
     [{ HTTPS_PROXY: 'URL' }, inAws, 'kms.eu-central-1.amazonaws.com:443'],
-    [{ https_proxy: 'URL', NO_PROXY: 'example.com' }, inAws, 'kms.eu-central-1.amazonaws.com:443'],
-    [{ ALL_PROXY: 'URL' }, inAws, 'kms.eu-central-1.amazonaws.com:443'],
-    [{ HTTP_PROXY: 'URL' }, 'https://kms.invalid', undefined],
     [{ HTTPS_PROXY: 'URL', no_proxy: '.invalid' }, 'https://kms.invalid', undefined],
     [{ HTTPS_PROXY: 'URL' }, 'https://localhost:9', undefined],
     [{ HTTPS_PROXY: 'URL' }, 'https://127.0.0.1:9', undefined],
@@ -142,72 +143,32 @@ describe('proxies', () => {
     expect(tunnels).toEqual(tunnel ? [tunnel, tunnel] : []);
   });
 
-  /** What `aws sso login` and `aws login` leave, long expired. */
-  const signIns = {
-    sso: (startUrl: string, expiresAt: string) =>
-      write(`.aws/sso/cache/${digest('sha1', startUrl)}`, {
-        ...{ accessToken: 'a', clientId: 'a', clientSecret: 'a', refreshToken: 'a' },
-        expiresAt,
-      }),
-    login: (session: string) =>
-      write(digest('sha256', session), {
-        ...{ clientId: 'a', refreshToken: 'a', dpopKey: dpopKey() },
-        accessToken: { accountId: '111122223333', expiresAt: past },
-      }),
-  };
-  const past = '2026-01-01T00:00:00Z';
-  const digest = (algorithm: string, text: string) => createHash(algorithm).update(text).digest('hex');
-  const dpopKey = () =>
-    generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'sec1' });
-  function write(name: string, content: object): void {
-    const file = join(folder(), `${name}.json`);
+  const sso = 'https://a.awsapps.com/start';
+  /** What `aws sso login` leaves, long expired. */
+  function leaveExpiredToken(): void {
+    const file = join(folder(), '.aws/sso/cache', `${createHash('sha1').update(sso).digest('hex')}.json`);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, JSON.stringify(content));
+    const client = { clientId: 'a', clientSecret: 'a', refreshToken: 'a' };
+    writeFileSync(file, JSON.stringify({ ...client, accessToken: 'a', expiresAt: '2026-01-01T00:00:00Z' }));
   }
   const role = 'role_arn = arn:aws:iam::111122223333:role/wallet-emergency\nregion = eu-west-1';
-  const sso = 'sso_account_id = 111122223333\nsso_role_name = Operator\nsso_';
-  const start = 'sso_start_url = https://a.awsapps.com/start\nsso_region = eu-west-1';
-  it.each<[string, config: string, tunnel: string, prepare: () => void]>([
-    [
-      'SSO',
-      `${sso}session = a\n[sso-session a]\n${start}`,
-      'portal.sso.eu-west-1.amazonaws.com:443',
-      () => signIns.sso('a', '2096-01-01T00:00:00Z'),
-    ],
+  // Clients of each of these ignore the proxy otherwise. The SDK makes those of its other sources in the same way.
+  it.each<[string, config: string, tunnel: string]>([
     [
       'SSO whose token needs a refresh',
-      `${sso}session = b\n[sso-session b]\n${start}`,
+      `sso_session = ${sso}\nsso_account_id = 111122223333\nsso_role_name = Operator
+[sso-session ${sso}]\nsso_start_url = ${sso}\nsso_region = eu-west-1`,
       'oidc.eu-west-1.amazonaws.com:443',
-      () => signIns.sso('b', past),
-    ],
-    [
-      'a role whose source is SSO',
-      `${role}\nsource_profile = sso\n[profile sso]\n${sso}session = a\n[sso-session a]\n${start}`,
-      'portal.sso.eu-west-1.amazonaws.com:443',
-      () => signIns.sso('a', '2096-01-01T00:00:00Z'),
     ],
     [
       'a role whose source is a key',
       `${role}\nsource_profile = key\n[profile key]\naws_access_key_id = a\naws_secret_access_key = a`,
       'sts.eu-west-1.amazonaws.com:443',
-      () => undefined,
-    ],
-    [
-      'a web identity',
-      `${role.replace(/region.*/, '')}web_identity_token_file = /dev/null`,
-      'sts.eu-central-1.amazonaws.com:443',
-      () => undefined,
-    ],
-    [
-      'aws login',
-      'region = eu-west-1\nlogin_session = arn:aws:iam::111122223333:user/me',
-      'eu-west-1.signin.aws.amazon.com:443',
-      () => signIns.login('arn:aws:iam::111122223333:user/me'),
     ],
   ])(
     'the credentials of %s have a tunnel, and what fails in it the remedy of the network',
-    async (_, config, tunnel, prepare) => {
-      prepare();
+    async (_, config, tunnel) => {
+      leaveExpiredToken();
       await withVariables({ ...profile(config), HTTPS_PROXY: url, AWS_ENDPOINT_URL: undefined }, async () => {
         const client = new KMS({ ...clientSettings('eu-central-1'), endpoint: 'https://kms.invalid' });
         await expect(callAws(client, 'sign', { KeyId: 'a' } as never)).rejects.toMatchObject({
