@@ -50,7 +50,7 @@ export interface AlarmRow extends Omit<AlarmProps, 'metric' | 'evaluationPeriods
   readonly name: string;
   /** What has happened, as a sentence for the person on call. */
   readonly description: string;
-  /** Anchor in `docs/runbook.md`, which leads to the instructions, and title of the graph that all its alarms share. @default - the name */
+  /** Anchor of the instructions in `docs/runbook/alarms.md`, and title of the graph that all its alarms share. @default - the name */
   readonly runbookAnchor?: string;
   readonly metric: Metric | MathExpression;
   readonly evaluationPeriods?: number;
@@ -100,7 +100,7 @@ export class Alarms extends Construct {
       this.topic.addSubscription(new EmailSubscription(environment.alarmEmail));
     }
     const describe = (description: string, row: AlarmRow) =>
-      `${description} Runbook: docs/runbook.md#${runbookAnchorOf(row)}`;
+      `${description} Runbook: docs/runbook/alarms.md#${runbookAnchorOf(row)}`;
     const created = alarms.map((row) => {
       const alarm = new Alarm(this, row.name, {
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,

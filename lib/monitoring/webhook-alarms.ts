@@ -129,7 +129,6 @@ export function originAlarms({ environment, webhookOrigin: origin }: Watched): r
   return [
     {
       name: 'egress-drops',
-      runbookAnchor: 'moving-the-webhook-origin',
       description:
         "The webhook origin's NAT gateway dropped more than 0.01 percent of packets for 15 minutes.",
       metric: new MathExpression({

@@ -215,7 +215,7 @@ describe.each([
       const found = [AlarmName, AlarmDescription, missingHeadings(AlarmDescription), AlarmActions, OKActions];
       expect(found).toEqual([
         `${stackName}-${nameOf(alarm)}`,
-        expect.stringMatching(/\. Runbook: docs\/runbook\.md#[a-z-]+$/),
+        expect.stringMatching(/\. Runbook: docs\/runbook\/alarms\.md#[a-z-]+$/),
         [],
         notified,
         notified,

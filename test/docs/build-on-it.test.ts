@@ -23,15 +23,17 @@ function load(name: string): object {
 }
 
 const expected = [
-  /"Layers":\["arn:aws:lambda:[\w-]+:111122223333:layer:telemetry:7"\]/,
-  /"Protocol":"https"/,
-  /"RetentionInDays":365,.*"Key":"environment"|"Key":"environment".*"RetentionInDays":365/,
-  /assembly-Production/,
+  [
+    /"Layers":\["arn:aws:lambda:[\w-]+:111122223333:layer:telemetry:7"\]/,
+    /"Protocol":"https"/,
+    /"RetentionInDays":365,.*"Key":"environment"|"Key":"environment".*"RetentionInDays":365/,
+  ],
+  [/assembly-Production/],
 ];
 
 it.each(codeUnder('docs/deploying.md', 'Build on it').map((code, index) => [code, expected[index]] as const))(
   'synthesizes as documented: %s',
-  (code, pattern) => {
+  (code, patterns = [/^$/]) => {
     const { CDK_OUTDIR } = process.env;
     process.env.CDK_OUTDIR = folder();
     new Function('require', transformSync(code, { loader: 'ts', format: 'cjs' }).code)(load);
@@ -39,6 +41,6 @@ it.each(codeUnder('docs/deploying.md', 'Build on it').map((code, index) => [code
     else process.env.CDK_OUTDIR = CDK_OUTDIR;
     const files = readdirSync(folder()).filter((file) => /(template|^manifest)\.json$/.test(file));
     const texts = files.map((file) => JSON.stringify(JSON.parse(readFileSync(join(folder(), file), 'utf8'))));
-    expect(texts.join('\n')).toMatch(pattern ?? /^$/);
+    expect(patterns.filter((pattern) => !pattern.test(texts.join('\n')))).toEqual([]);
   },
 );

@@ -1,6 +1,12 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { permissionsOf } from '../constructs/documented-permissions';
 import { type Document, readDocuments } from '../support/documents';
+import { oncePerRun } from '../support/once-per-run';
 import { walletCommands } from '../support/wallet-command';
+import { readCalls, type ShellCall, shellFor } from './shell';
 
 /** Who carries out a section. All but `operate` have an administrator's rights; guardrails bind all of them. */
 export const roles: readonly string[] = ['administrator', 'operate', 'break-glass'];
@@ -25,6 +31,8 @@ export const sectionsIn = ({ text }: Document) =>
     role: /^\*\*Role\*\*: (.+)\.$/m.exec(part)?.[1],
     text: part,
   }));
+
+type Section = ReturnType<typeof sectionsIn>[number];
 
 /** The SDK's client of a service, if it is installed. Its schemas have the operations' inputs. */
 function clientOf(service: string): Readonly<Record<string, unknown>> {
@@ -57,6 +65,15 @@ export function operationOf(service: string, command: string) {
   const [, , , , members = []] = (typeof input === 'function' ? input() : (input ?? [])) as unknown[];
   return { isCovered: operations.length > 0, name: name.slice(0, -1), members: members as readonly string[] };
 }
+
+/** As the AWS command line names options: https://github.com/boto/botocore/blob/develop/botocore/__init__.py, `xform_name`. */
+export const optionOf = (member: string) =>
+  member
+    .replace(/[A-Z]{2,}s$/, (plural) => `-${plural.toLowerCase()}`)
+    .replace(/(.)([A-Z][a-z]+)/g, '$1-$2')
+    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replace(/^-/, '')
+    .toLowerCase();
 
 const prefixes: Readonly<Record<string, string>> = { 'service-quotas': 'servicequotas', s3api: 's3' };
 
@@ -97,76 +114,95 @@ function actionsOf(text: string): readonly string[] {
   ];
 }
 
-/** Up to what ends a command in a shell. What is quoted or nested belongs to it. */
-function commandAt(code: string): string {
-  let [depth, quote] = [0, ''];
-  for (const [index, each] of Array.from(code).entries()) {
-    if (quote) quote = each === quote ? '' : quote;
-    else if (`'"`.includes(each)) quote = each;
-    else if (each === '(') depth += 1;
-    else if (each === ')' && depth > 0) depth -= 1;
-    else if (
-      depth === 0 &&
-      /^(?:[)|;&\n]| #)/.test(
-        Array.from(code)
-          .slice(index, index + 2)
-          .join(''),
-      )
-    )
-      return Array.from(code).slice(0, index).join('').trim();
-  }
-  return code.trim();
+const startsProgram = /^(?:\w+=\S+ )*(?:\.\/wallet|aws|gh|npm|npx|psql|sudo) \S/;
+
+/** A line of a block of `sh`, or a span of prose, as a command. */
+interface Line extends Pick<DocumentedCall, 'path' | 'section' | 'role'> {
+  readonly command: string;
+  /** @default - a line of a block */
+  readonly span?: string;
 }
 
-/** Lines of blocks, and code spans of items, rows and paragraphs, each with the role that is named before it. */
-function* codeIn(section: string) {
-  for (const [index, part] of section.split(/^ *```.*$/m).entries()) {
-    const isBlock = index % 2 === 1;
-    const text = isBlock ? part.replace(/\\\n\s*/g, '') : part;
-    for (const chunk of text.split(isBlock ? '\n' : /\n(?= *(?:[-|]|\d+\.) |\n)/)) {
+/** The code of a section. A role is named before a span in its item, row or paragraph, or in the line of a block. */
+function* linesIn(path: string, { heading, role: own = 'administrator', text }: Section): Generator<Line> {
+  const common = { path, section: heading };
+  const parts = text.split(/^ *```(\w*)\n/m);
+  let service = '';
+  for (let at = 0; at < parts.length; at += 2) {
+    const [part = '', isBlock, language] = [parts[at], at % 4 === 2, parts[at - 1]];
+    if (isBlock && language !== 'sh') continue;
+    const chunks = isBlock
+      ? part.replace(/\\\n\s*/g, '').split('\n')
+      : part.split(/\n(?= *(?:[-|]|\d+\.) |\n)/);
+    for (const chunk of chunks) {
       const marks = [...chunk.matchAll(/\bas\s+([a-z-]+)/gi)].filter(([, role = '']) => roles.includes(role));
-      if (isBlock) yield { code: chunk, role: marks[0]?.[1] };
+      if (isBlock) yield { ...common, role: marks[0]?.[1] ?? own, command: chunk };
       else
-        for (const { index: at, 1: code = '' } of chunk.matchAll(/`([^`]+)`/g))
-          yield { code: code.replace(/\s+/g, ' '), role: marks.findLast((mark) => mark.index < at)?.[1] };
+        for (const { index, 1: found = '' } of chunk.matchAll(/`([^`]+)`/g)) {
+          const span = found.replace(/\s+/g, ' ');
+          const role = marks.findLast((mark) => mark.index < index)?.[1] ?? own;
+          // "`aws rds delete-db-instance`, then `delete-db-cluster`"
+          const continues = service && operationOf(service, span.split(' ')[0] ?? '').name;
+          const command = startsProgram.test(span) ? span : continues ? `aws ${service} ${span}` : '';
+          yield { ...common, role, span, command: command && `( ${command} )` };
+          service = /^aws (\S+)/.exec(command)?.[1] ?? service;
+        }
+      service = (isBlock && /\baws ([a-z0-9-]+) [a-z]/.exec(chunk)?.[1]) || service;
     }
   }
 }
 
-const walletNames = walletCommands.map(([path]) => path.replace(/^local /, ''));
+/** The documents' commands: each section's in a shell of its own, blocks and spans in their order, but for those that have been. */
+export const documentedLines: readonly Line[] = readDocuments().flatMap((document) => {
+  const { path } = document;
+  const text = document.text.replace(/^### Removed[\s\S]*/m, '');
+  const bracket = (command: string) => ({ path, section: '', role: '', command });
+  return sectionsIn({ path, text }).flatMap((section) => [
+    bracket('( :'),
+    ...linesIn(path, section),
+    bracket(')'),
+  ]);
+});
 
-function* callsIn(document: Document): Generator<DocumentedCall> {
-  for (const { heading: section, role: own = 'administrator', text } of sectionsIn(document)) {
-    let service = '';
-    for (const { code, role = own } of codeIn(text)) {
-      const common = { path: document.path, section, role };
-      const found = Array.from(
-        code.matchAll(/(?<![\w/.-])aws (?!configure|sso )(?=[a-z0-9-]+ (?:(?:wait )?[a-z]+-|invoke))/g),
-        ({ index, 0: aws }) => commandAt(code.slice(index + aws.length)),
-      );
-      // "`aws rds delete-db-instance`, then `delete-db-cluster`"
-      const [word = ''] = code.split(' ');
-      if (service && found.length === 0 && operationOf(service, word).name) found.push(`${service} ${code}`);
-      for (const each of found) {
-        service = commandOf(each).service;
-        yield { ...common, kind: 'aws', text: each, actions: actionsOf(each) };
-      }
-      for (const [cdk] of code.matchAll(/(?<=npx )cdk (?:deploy|diff|drift|destroy)\b/g))
-        yield { ...common, kind: 'cdk', text: cdk, actions: ['sts:AssumeRole'] };
-      for (const [, two = ''] of code.matchAll(/(?:^|\.\/wallet )([a-z-]+(?: [a-z-]+)?)(?![\w…-])/g)) {
-        const name = [two, two.split(' ')[0]].find((each) => walletNames.includes(each ?? ''));
-        if (name) yield { ...common, kind: 'wallet', text: name, actions: permissionsOf(name) };
-      }
-    }
-  }
+/** What Bash says of the documents' commands, and the calls that these make if all succeed, and if all fail. */
+export function runDocuments(): { readonly problems: string; readonly calls: readonly ShellCall[] } {
+  const commands = documentedLines.map(({ command }) => command).join('\n');
+  const run = (isFailing: boolean) => {
+    const folder = mkdtempSync(join(tmpdir(), 'wallet-shell-'));
+    const { stderr } = spawnSync(...shellFor(commands, folder, {}, isFailing));
+    const calls = readCalls(readFileSync(join(folder, 'calls'), 'utf8'));
+    rmSync(folder, { recursive: true });
+    return { stderr, calls };
+  };
+  const made = oncePerRun('runDocuments', () => {
+    const [succeeding, failing] = [run(false), run(true)];
+    const calls = new Map([...succeeding.calls, ...failing.calls].map((call) => [call.join(' '), call]));
+    return JSON.stringify({ problems: succeeding.stderr, calls: [...calls.values()] });
+  });
+  return JSON.parse(made);
 }
 
-let all: readonly DocumentedCall[] | undefined;
+/** The longest name of a command with which words begin. "`smoke` passes" names one. */
+const walletName = (words: string) =>
+  walletCommands
+    .map(([path]) => path.replace(/^local /, ''))
+    .filter((name) => new RegExp(`^(?:\\./wallet )?(?:local )?${name}(?![\\w…-])`).test(words))
+    .sort()
+    .at(-1);
 
 /** The calls of all documents, but for those that the management account runs, and what has been. */
 export function documentedCalls(): readonly DocumentedCall[] {
-  all ??= readDocuments()
-    .filter(({ path }) => !['docs/guardrails.md', 'CHANGELOG.md'].includes(path))
-    .flatMap((document) => [...callsIn(document)]);
-  return all;
+  const { calls } = runDocuments();
+  return documentedLines.flatMap(({ command: _, span = '', ...common }, line) => {
+    if (['docs/guardrails.md', 'CHANGELOG.md'].includes(common.path)) return [];
+    const called = calls.filter(([of]) => of === line).map(([, ...words]) => words.join(' '));
+    return (called.length > 0 ? called : [span]).flatMap((text): readonly DocumentedCall[] => {
+      const [, ofAws] = /^aws (?!configure |sso )(\S+ .*)/.exec(text) ?? [];
+      if (ofAws) return [{ ...common, kind: 'aws', text: ofAws, actions: actionsOf(ofAws) }];
+      const [, cdk] = /^npx (cdk (?:deploy|diff|drift|destroy))\b/.exec(text) ?? [];
+      if (cdk) return [{ ...common, kind: 'cdk', text: cdk, actions: ['sts:AssumeRole'] }];
+      const name = walletName(text);
+      return name ? [{ ...common, kind: 'wallet', text: name, actions: permissionsOf(name) }] : [];
+    });
+  });
 }

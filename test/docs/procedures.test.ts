@@ -7,7 +7,7 @@ import { readDocuments } from '../support/documents';
 import { type Request, statementsFor } from '../support/policy-evaluator';
 import { serving, withStandby } from '../support/rows';
 import { stackOf, withApp } from '../support/stacks';
-import { commandOf, type DocumentedCall, documentedCalls, operationOf, roles, sectionsIn } from './calls';
+import { type DocumentedCall, documentedCalls, roles, sectionsIn } from './calls';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
@@ -110,34 +110,4 @@ it('the role of deployments may assume the roles of the CDK, in both regions', (
       expect(statementsFor(policyOf(`wallet-deploy-${row.name}`), request)).toHaveLength(1);
       expect(isDenied(request)).toBe(false);
     }
-});
-
-/** As the AWS command line names options: https://github.com/boto/botocore/blob/develop/botocore/__init__.py, `xform_name`. */
-const optionOf = (member: string) =>
-  member
-    .replace(/[A-Z]{2,}s$/, (plural) => `-${plural.toLowerCase()}`)
-    .replace(/(.)([A-Z][a-z]+)/g, '$1-$2')
-    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
-    .replace(/^-/, '')
-    .toLowerCase();
-
-/** Of every command: https://docs.aws.amazon.com/cli/latest/reference/#global-options, and of those that have a payload or an input. */
-const common = ['cli-binary-format', 'cli-input-json', 'output', 'profile', 'query', 'region'];
-
-const ofAws = [
-  ...new Map(calls.filter(({ kind }) => kind === 'aws').map((call) => [call.text, call])).values(),
-];
-it('every command of AWS in the documents exists, with its options', () => {
-  expect(ofAws.length).toBeGreaterThan(90);
-  const unknown = ofAws.flatMap(({ path, text }) => {
-    const { service, command } = commandOf(text);
-    const { isCovered, name, members } = operationOf(service, command);
-    if (!isCovered) return [];
-    const known = new Set([...common, ...members.map(optionOf)]);
-    const unquoted = text.replace(/'[^']*'|"[^"]*"|\$\([^)]*\)/g, '');
-    const options = Array.from(unquoted.matchAll(/ --([\w-]+)/g), ([, option = '']) => option);
-    const wrong = options.filter((each) => !known.has(each) && !known.has(each.replace(/^no-/, '')));
-    return name === '' || wrong.length > 0 ? [[path, text, name, wrong]] : [];
-  });
-  expect(unknown).toEqual([]);
 });

@@ -1,13 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { projectRoot, sourcesIn } from '../architecture/sources';
 import { anchorsOf, missingHeadings, readDocuments } from '../support/documents';
-import { flagsOf, walletCommands } from '../support/wallet-command';
+import { complete, withDirectAccess } from '../support/rows';
+import { type StackTemplate, synthesizeEveryStack } from '../support/stacks';
+import { flagsOf } from '../support/wallet-command';
+import { optionOf } from './calls';
 
 const documents = readDocuments();
-const walletOptions = new Set(walletCommands.flatMap(([, { options }]) => options.map(({ long }) => long)));
-const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
-
 const find = (text: string, pattern: RegExp) => Array.from(text.matchAll(pattern), ([, found = '']) => found);
 
 function linkExists(path: string, link: string): boolean {
@@ -17,40 +17,74 @@ function linkExists(path: string, link: string): boolean {
   return existsSync(target) && (!anchor || anchorsOf(readFileSync(target, 'utf8')).has(anchor));
 }
 
-/** From the root of the project; a folder, or a file without its ending, counts as well. */
-function pathExists(path: string): boolean {
-  const target = join(projectRoot, path);
-  const siblings = existsSync(dirname(target)) ? readdirSync(dirname(target)) : [];
-  return existsSync(target) || siblings.some((name) => name.startsWith(`${basename(target)}.`));
+const inFolder = (folder: string) =>
+  readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+    join(folder, name),
+  );
+const isFile = (path: string) => statSync(join(projectRoot, path)).isFile();
+const product = ['bin', 'cli', 'dashboard', 'domain', 'lambda', 'lib', 'local', '.ci', '.github'].flatMap(
+  inFolder,
+);
+const files = [...product, ...['docs', 'test'].flatMap(inFolder), ...readdirSync(projectRoot)];
+const sources = [...product, 'package.json', 'cdk.json', 'test/support/rows.ts', 'test/support/table.ts']
+  // The operator's own.
+  .filter((path) => path !== 'lib/environments.ts' && isFile(path))
+  .map((path) => readFileSync(join(projectRoot, path), 'utf8').replace(/\/\*[\s\S]*?\*\/|^ *\/\/.*/gm, ''));
+const stacks = Object.values(synthesizeEveryStack([complete]));
+const others = Object.values(synthesizeEveryStack([withDirectAccess]));
+const wordsIn = (text: string): readonly string[] => text.match(/[A-Za-z_-][\w-]*\w/g) ?? [];
+
+/** Words of the product: of its sources without comments, its templates, where ids end with eight digits, and its files' names. */
+const ours = new Set(
+  [...sources, ...files, ...[...stacks, ...others].map(({ json }) => JSON.stringify(json))]
+    .flatMap(wordsIn)
+    .flatMap((word) => [word, word.replace(/[0-9A-F]{8}$/, '')]),
+);
+/** Words of the installed clients, as they are and as options. */
+const ofAws = new Set(
+  inFolder('node_modules/@aws-sdk')
+    .filter((path) => /\/client-[a-z0-9-]+\/dist-cjs\/index\.js$/.test(path))
+    .flatMap((path) => [...new Set(wordsIn(readFileSync(join(projectRoot, path), 'utf8')))])
+    .flatMap((word) => [word, optionOf(word), `--${optionOf(word)}`]),
+);
+/** Of services without a client, of other programs, and values of examples. */
+const foreign = new Set(
+  wordsIn(`
+    AdministratorAccess AlreadyAssociated AWSBackupServiceRolePolicyForRestores AWS_USE_DUALSTACK_ENDPOINT AWS_USE_FIPS_ENDPOINT CDKToolkit
+    FILL FullAWSAccess GetParameter INTEGRATION_ RCPFullAWSAccess ReadOnlyAccess TLS_1_2 global_db_rpo rpo_lag_in_msec sso_region
+    ALL_PROXY Collections Collectors analyze Header NO_PROXY ReadAll Sec-Fetch-Site array_change_key_case autoSelectFamily boto3 csrf_exempt ffff
+    file_get_contents get_data getallheaders include_enterprise_slug insecureHTTPParser io mod_evasive php proper-lockfile psql rawBody
+    rewrite sqlite undici
+    BTC btc database-uae e-16384 e-400 e400 eu-on-call eu-operate residency-uae sql_state_28P01 token_ uae-operate uae-read
+    ug-1a2b3-c4d5e-f6g7h8i9j0k1l2m3 user_action_ wallet-NAME wallet-operate-NAME wallet-operate-uae wallet-recovery
+    WALLET_NAME_ACCOUNT WALLET_UAE_ACCOUNT WalletEuStandby-WebhookEventsQueue FUNCTION QUALIFIER TEAM VAULT`),
+);
+const isKnown = (word: string) => [ours, ofAws, foreign].some((words) => words.has(word));
+
+/** Options of one of our commands that it does not have. */
+function unknownOptions(span: string): readonly string[] {
+  const [first = '', second = '', ...others] = span.replace(/^\.\/wallet /, '').split(' ');
+  const found = [`${first} ${second}`, first].flatMap(
+    (name) => flagsOf(name) ?? flagsOf(`local ${name}`) ?? [],
+  );
+  return found.length === 0
+    ? []
+    : [second, ...others].filter((each) => /^--[a-z]/.test(each) && !found.includes(each));
 }
 
-const link = /\]\(([^)\s]+)\)/g;
-const codePath = /`(?:npx tsx )?((?:bin|cli|dashboard|docs|domain|lambda|lib|local|test|\.ci)\/[\w./-]+)`/g;
-/** An option, by itself or of a command, that a sentence names. */
-const option = /`((?:[a-z]+(?:-[a-z]+)* ){0,2})(--[a-z][a-z-]*)/g;
-/** Of npm start, and of AWS's and the CDK's command lines. */
-const othersOptions = ['watch', 'profile', 'region', 'help', 'cloudformation-execution-policies'].concat(
-  ['resources-to-skip', 'allow-major-version-upgrade', 'deletion-mode', 'final-db-snapshot-identifier'],
-  ['no-deletion-protection'],
-);
+it.each(documents)('$path names only what exists', ({ path, text }) => {
+  expect(find(text, /\]\(([^)\s]+)\)/g).filter((link) => !linkExists(path, link))).toEqual([]);
+  const current = text.replace(/^### Removed[\s\S]*/m, '').replace(/^ *```[\s\S]*?^ *```/gm, '');
+  const spans = find(current, /`([^`]+)`/g).map((span) => span.replace(/\s+/g, ' '));
+  expect(spans.flatMap(unknownOptions)).toEqual([]);
+  // The changelog also names what is gone.
+  const names = spans.filter((span) => path !== 'CHANGELOG.md' && !span.includes(' ')).flatMap(wordsIn);
+  expect(names.filter((word) => !isKnown(word))).toEqual([]);
+});
 
-/** The options in a text that neither a command of ours, nor, by themselves, anybody has. */
-const unknownOptions = (text: string) =>
-  Array.from(text.matchAll(option), ([, words = '', name = '']) => [words.trim(), name] as const)
-    .filter(([words, name]) => {
-      const flags = flagsOf(words) ?? flagsOf(`local ${words}`);
-      if (words !== '') return flags && !flags.includes(name);
-      return !walletOptions.has(name) && !othersOptions.includes(name.slice(2));
-    })
-    .map(([words, name]) => `${words} ${name}`);
-
-const npmScript = /\bnpm run (?:-s )?([a-z][a-z:-]*)/g;
-
-it.each(documents)('$path has no dead reference', ({ path, text }) => {
-  expect(find(text, link).filter((target) => !linkExists(path, target))).toEqual([]);
-  expect(find(text, codePath).filter((named) => !pathExists(named))).toEqual([]);
-  expect(unknownOptions(text.replace(/^### Removed[\s\S]*/m, ''))).toEqual([]);
-  expect(find(text, npmScript).filter((name) => !(name in scripts))).toEqual([]);
+it('needs each foreign name', () => {
+  const named = new Set(documents.flatMap(({ text }) => wordsIn(text)));
+  expect([...foreign].filter((word) => !named.has(word) || ours.has(word) || ofAws.has(word))).toEqual([]);
 });
 
 it('the runbook has every heading that the source links to', () => {
@@ -58,9 +92,82 @@ it('the runbook has every heading that the source links to', () => {
   expect(texts.flatMap(missingHeadings)).toEqual([]);
 });
 
-it('each anchor of an alarm leads to the section of its name', () => {
-  const index = documents.find(({ path }) => path === 'docs/runbook.md')?.text ?? '';
-  const anchored = Array.from(index.matchAll(/<a name="(.*?)">.*?#([\w-]+)\)/g));
-  expect(anchored.length).toBeGreaterThan(20);
-  expect(anchored.map(([, name]) => name)).toEqual(anchored.map(([, , to]) => to));
+/** An alarm acts when its state changes: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-actions.html */
+interface DocumentedAlarm {
+  readonly name: string;
+  readonly firesWithoutData: boolean;
+  /** After its last event, if it counts events. */
+  readonly minutesUntilOk: number | undefined;
+}
+const alarmsOf = (stack: StackTemplate): readonly DocumentedAlarm[] => {
+  const all = stack.all('AWS::CloudWatch::Alarm').map(({ logicalId, Properties, Condition }) => {
+    const {
+      AlarmName,
+      AlarmActions,
+      TreatMissingData,
+      Metrics = [{ MetricStat: { Stat: Properties.Statistic, ...Properties } }],
+    } = Properties;
+    const parts: readonly { Stat: string; Period: number }[] = Metrics.flatMap(
+      ({ MetricStat = [] }) => MetricStat,
+    );
+    const counts = TreatMissingData === 'notBreaching' && parts.every(({ Stat }) => Stat === 'Sum');
+    return {
+      name: AlarmName.replace(`${stack.name}-`, ''),
+      ...{ logicalId, notifies: AlarmActions !== undefined },
+      firesWithoutData: TreatMissingData === 'breaching' && Condition === undefined,
+      minutesUntilOk: counts ? (parts[0]?.Period ?? 0) / 60 : undefined,
+    };
+  });
+  // All parts are in ALARM, or it is not.
+  const composites = stack.all('AWS::CloudWatch::CompositeAlarm').map(({ Properties }) => {
+    const rule = JSON.stringify(Properties.AlarmRule);
+    const minutes = all.flatMap((each) => (rule.includes(each.logicalId) ? [each.minutesUntilOk ?? 0] : []));
+    const name = Properties.AlarmName.replace(`${stack.name}-`, '');
+    return { name, firesWithoutData: false, minutesUntilOk: Math.min(...minutes) };
+  });
+  return [...all.filter(({ notifies }) => notifies), ...composites];
+};
+const alarms = stacks.flatMap(alarmsOf);
+
+/** The names of alarms in a text; `function-errors-…` names several. */
+const alarmsIn = (text: string) =>
+  find(text, /`([^`\s]+)`/g).flatMap((span) =>
+    alarms
+      .map(({ name }) => name)
+      .filter((name) => name === span || (span.endsWith('…') && name.startsWith(span.slice(0, -1)))),
+  );
+
+it('alarms.md says which alarms return to OK by themselves, and after how long', () => {
+  const page = documents.find(({ path }) => path === 'docs/runbook/alarms.md')?.text ?? '';
+  const rows = Array.from(page.matchAll(/^\| (\d+) minutes \| (.*) \|$/gm));
+  const said = rows.flatMap(([, minutes, cell = '']) =>
+    alarmsIn(cell).map((name) => [name, Number(minutes)]),
+  );
+  const computed = alarms.flatMap(({ name, minutesUntilOk }) =>
+    minutesUntilOk ? [[name, minutesUntilOk]] : [],
+  );
+  expect(said.sort()).toEqual(computed.sort());
+});
+
+it('lists that say what fires without data, as in a new stack, are complete', () => {
+  const sentences = documents.flatMap(({ path, text }) =>
+    (path === 'CHANGELOG.md' ? '' : text.replace(/^\|.*$/gm, ''))
+      .replace(/\s+/g, ' ')
+      .split(/(?<=[.:]) (?=[A-Z*])/)
+      .filter((each) => /\bnew stack\b|\bwithout data\b/i.test(each)),
+  );
+  const lists = sentences.map(alarmsIn).filter((list) => list.length > 0);
+  const expected = alarms.filter(({ firesWithoutData }) => firesWithoutData).map(({ name }) => name);
+  expect(lists.map((list) => list.sort())).toEqual([expected.sort()]);
+});
+
+it('the runbook names graphs as the CloudWatch dashboard does, in italics', () => {
+  const bodies = stacks.flatMap((stack) =>
+    JSON.stringify(stack.all('AWS::CloudWatch::Dashboard')).replace(/\\+"/g, '"'),
+  );
+  const graphs = bodies.flatMap((body) => find(body, /"title":"(.*?)"/g));
+  const runbook = documents.filter(({ path }) => /runbook/.test(path));
+  const named = runbook.flatMap(({ text }) => find(text, /(?<![*\w])\*([A-Z][^*]+)\*(?![*\w])/g));
+  expect(named.length).toBeGreaterThan(1);
+  expect(named.filter((title) => !graphs.includes(title.replace(/\s+/g, ' ')))).toEqual([]);
 });

@@ -13,6 +13,7 @@ import { arn, resourceHash } from '../../local/assembly/manifest';
 import { type RunningEnvironment, startLocal } from '../../local/start';
 import { openState } from '../../local/state/lock';
 import { projectRoot } from '../architecture/sources';
+import { shellFor } from '../docs/shell';
 import { send, walletDeletion } from '../support/api';
 import { localClient } from '../support/aws-client';
 import { openLocalEnvironment } from '../support/local-environment';
@@ -34,12 +35,14 @@ const block = (text: string) =>
     .map((each) => each.split('```')[0] ?? '')
     .find((each) => each.includes(text)) ?? '';
 
-/** Runs commands of the runbook in Bash, with jq, and with this program in place of the AWS command line. */
+/** Runs commands of the runbook, with jq, with this program as the AWS command line, and with variables for those that the reader fills in. */
 async function run(commands: string, aws: string, variables: Readonly<Record<string, string>> = {}) {
-  const program = `#!${process.execPath}\nconst [, , service, command, ...rest] = process.argv;\nconst given = (name) => rest[rest.indexOf(name) + 1];\n${aws}`;
-  writeFileSync(join(folder(), 'aws'), program, { mode: 0o755 });
-  const env = { ...process.env, ...variables, PATH: `${folder()}:${process.env.PATH}` };
-  await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { cwd: folder(), env });
+  const program = `const [, , service, command, ...rest] = process.argv;\nconst given = (name) => rest[rest.indexOf(name) + 1];\n${aws}`;
+  writeFileSync(join(folder(), 'aws.js'), program);
+  const filled = Object.entries(variables).map(([name, value]) => `${name}='${value}'\n`);
+  const others = commands.replace(/\b[A-Z_]+=\S*…\S*/g, '');
+  const own = { aws: `"${process.execPath}" aws.js "$@"`, jq: 'command jq "$@"' };
+  await promisify(execFile)(...shellFor(`set -eo pipefail\n${filled.join('')}${others}`, folder(), own));
 }
 
 /** Offers two queues, and a program in place of `aws sqs` that calls them. */
@@ -135,6 +138,7 @@ const data = new RDSData(${JSON.stringify({ ...localClient(local.endpoints['rds-
 const transactionId = rest.includes('--transaction-id') ? given('--transaction-id') : undefined;
 const input = { resourceArn: given('--resource-arn'), secretArn: given('--secret-arn') };
 const calls = {
+  'enable-http-endpoint': async () => ({}),
   'execute-statement': () => data.executeStatement({ ...input, database: given('--database'), sql: given('--sql'), transactionId }),
   'begin-transaction': () => data.beginTransaction({ ...input, database: given('--database') }),
   'commit-transaction': () => data.commitTransaction({ ...input, transactionId }),

@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Programs that documents call, and no Unix system has. */
+const programs = [
+  ...['./wallet', 'aws', 'bash', 'curl', 'gh', 'git', 'npm', 'npx', 'openssl', 'psql', 'sudo', 'xargs'],
+];
+
+/**
+ * The functions that stand for programs: each records its call as `LINE, WORDS`, and prints something for the command after it. Calls fail
+ * in `FAILING`, and a queue has one message.
+ */
+const stubs = `
+stub() {
+  printf '%s\\x1f' "$((BASH_LINENO[1] - 1))" "$@" >> "$CALLS"; printf '\\x1e' >> "$CALLS"
+  case "$*" in (*receive-message*) [ ! -e received ] || return 0; : > received; esac
+  echo ENABLED; [ -z "$FAILING" ]
+}
+jq() { echo 1; }
+sleep() { exit; }
+`;
+
+/** A call by a document's commands: the line of these, from 0, then the program and its arguments. */
+export type ShellCall = readonly [line: number, ...words: string[]];
+
+/** The calls that a run recorded. */
+export const readCalls = (recorded: string): readonly ShellCall[] =>
+  recorded
+    .split('\x1e')
+    .slice(0, -1)
+    .map((call) => call.split('\x1f').slice(0, -1))
+    .map(([line, ...words]) => [Number(line), ...words]);
+
+/**
+ * How to run commands of a document in Bash as on the worst day: a variable that nobody has set is an error.
+ *
+ * @param folder where they run, and which gets `calls`
+ * @param own what runs instead of a stub, by program
+ * @returns arguments of `spawn`
+ */
+export function shellFor(
+  commands: string,
+  folder: string,
+  own: Readonly<Record<string, string>> = {},
+  isFailing = false,
+) {
+  const bodies = { ...Object.fromEntries(programs.map((name) => [name, `stub ${name} "$@"`])), ...own };
+  const functions = Object.entries(bodies).map(([name, body]) => `${name}() { ${body}; }\n`);
+  writeFileSync(join(folder, 'stubs.sh'), stubs + functions.join(''));
+  writeFileSync(join(folder, 'commands.sh'), commands);
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: folder, BASH_ENV: 'stubs.sh', CALLS: join(folder, 'calls') },
+    FAILING: isFailing ? 'yes' : '',
+  };
+  return ['bash', ['-u', 'commands.sh'], { cwd: folder, env, encoding: 'utf8' }] as const;
+}
