@@ -25,7 +25,6 @@ function load(name: string): object {
 const expected = [
   [
     /"Layers":\["arn:aws:lambda:[\w-]+:111122223333:layer:telemetry:7"\]/,
-    /"Protocol":"https"/,
     /"RetentionInDays":365,.*"Key":"environment"|"Key":"environment".*"RetentionInDays":365/,
   ],
   [/assembly-Production/],

@@ -24,11 +24,11 @@ export interface DocumentedCall {
   readonly actions: readonly string[];
 }
 
-/** The sections of a document. @returns `role`: as the line `**Role**: …` names it */
+/** The sections of a document. @returns `role`: as `**Role**: …` names it */
 export const sectionsIn = ({ text }: Document) =>
   text.split(/^(?=##+ )/m).map((part) => ({
     heading: /^##+ (.*)/.exec(part)?.[1] ?? '',
-    role: /^\*\*Role\*\*: (.+)\.$/m.exec(part)?.[1],
+    role: /^\*\*Role\*\*: ([^.]+)\./m.exec(part)?.[1],
     text: part,
   }));
 

@@ -65,7 +65,7 @@ it('every command of npm and npx in the documents exists, with the options of th
       : !/^(ci|sbom|start|test)$/.test(command),
   );
   const ofNpx = callsOf('npx').filter(([program, name = '', ...words]) => {
-    if (program !== 'cdk') return !existsSync(join(projectRoot, name));
+    if (program !== 'cdk') return name !== 'FILE' && !existsSync(join(projectRoot, name));
     const { options } = cdk.commands[name] ?? {};
     return !options || unknownOptions(words, Object.keys({ ...options, ...cdk.globalOptions })).length > 0;
   });

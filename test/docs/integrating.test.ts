@@ -1,32 +1,29 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Stack } from 'aws-cdk-lib';
-import type { Construct } from 'constructs';
-import type { CreateAppOptions } from '../../lib/environments-app';
 import { projectRoot } from '../architecture/sources';
-import { codeUnder, load } from '../support/documents';
+import { codeUnder } from '../support/documents';
 import { first, withDirectAccess } from '../support/rows';
-import { stackOf, withApp } from '../support/stacks';
+import { stackOf } from '../support/stacks';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
 
 const snippets = [
-  ...['With the Data API', 'With IAM'].flatMap((heading) => codeUnder('docs/integrating.md', heading)),
+  ...codeUnder('docs/integrating.md', 'With IAM'),
   ...codeUnder('docs/tokens.md', 'A deletion'),
   ...codeUnder('docs/events.md', 'Send it'),
   ...codeUnder('docs/receivers.md', 'TypeScript (Node.js)'),
 ];
 /** Calls the last snippet with the headers of Node.js, Fetch and API Gateway. */
 const callers = `
-  import { verify } from './5';
+  import { verify } from './3';
   declare const given:
     import('node:http').IncomingHttpHeaders | Headers | import('aws-lambda').APIGatewayProxyEventHeaders;
   export const isOurs: boolean = verify('whsec_', given, '') && verify('whsec_', given, Buffer.from(''));`;
 
 it('all TypeScript of the pages compiles in a strict project', () => {
-  expect(snippets).toHaveLength(6);
+  expect(snippets).toHaveLength(4);
   symlinkSync(join(projectRoot, 'node_modules'), join(folder(), 'node_modules'));
   const files = [...snippets, callers].map((code, index) => {
     writeFileSync(join(folder(), `${index}.ts`), code);
@@ -37,32 +34,6 @@ it('all TypeScript of the pages compiles in a strict project', () => {
   const tsc = join(projectRoot, 'node_modules/.bin/tsc');
   const { stdout, status } = spawnSync(tsc, args, { cwd: folder(), encoding: 'utf8' });
   expect([stdout, status]).toEqual(['', 0]);
-});
-
-it('the security group of integrating.md reaches the database alone, and passes the residency rules', () => {
-  const props = { vpcId: 'vpc-1', databaseSecurityGroupId: 'sg-1' };
-  type Clients = new (scope: Construct, id: string, own: typeof props) => Construct;
-  const { DatabaseClients } = load<{ DatabaseClients: Clients }>(snippets[2] ?? '');
-  const extend: CreateAppOptions['extend'] = ({ scope, environment: { stackId, region } }) => {
-    const own = new Stack(scope, `${stackId}Accounts`, { env: { region } });
-    new DatabaseClients(own, 'Clients', props);
-    return [own];
-  };
-  const environments = [withDirectAccess];
-  const stackName = `${withDirectAccess.stackId}Accounts`;
-  // Throws for a finding.
-  const { Resources } = withApp((app) => app.synth().getStackByName(stackName).template, {
-    ...{ environments, extend, validateTemplates: false },
-  });
-  const postgres = { IpProtocol: 'tcp', FromPort: 5432, ToPort: 5432 };
-  const [[clients, group], [, ingress]] = Object.entries(Resources) as [string, object][] as [
-    [string, object],
-    [string, object],
-  ];
-  const SecurityGroupEgress = [{ ...postgres, DestinationSecurityGroupId: 'sg-1' }];
-  expect(group).toMatchObject({ Properties: { VpcId: 'vpc-1', SecurityGroupEgress } });
-  const SourceSecurityGroupId = { 'Fn::GetAtt': [clients, 'GroupId'] };
-  expect(ingress).toMatchObject({ Properties: { ...postgres, GroupId: 'sg-1', SourceSecurityGroupId } });
 });
 
 it('operating.md has the limits of webhooks, firewall and throttle as they are', () => {
