@@ -5,12 +5,13 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { readAssembledStack } from '../cli/deployments/assembly';
 import { lossesOf, mangle, type Stack } from '../cli/deployments/losses';
 import { parameterNames } from '../cli/origin/read-origin';
 import { openCloudFormation, requireDeployed } from '../cli/shell/deployed-stack';
+import type { Template, TemplateResource } from '../domain/assembly';
 import { stackNamed } from '../lib/environments';
 import { step } from './github';
-import { readStacks } from './read-stacks';
 
 /**
  * @param before the template before the deployment, as CloudFormation returns it; undefined without a stack
@@ -27,14 +28,12 @@ export function obstaclesTo(
       ? []
       : ['Before this release, the stack did not have the last good template.']),
     ...lossesOf(usesReserve ? deployed : withoutNewReserve(deployed, lastGood), lastGood),
-    ...olderEngines(lastGood.template.Resources, deployed.template.Resources),
+    ...olderEngines(lastGood.template, deployed.template),
   ];
 }
 
-type Resources = Readonly<Record<string, { readonly Properties?: { readonly EngineVersion?: unknown } }>>;
-
 /** RDS rejects downgrades: https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBCluster.html */
-function olderEngines(older: Resources, newer: Resources): readonly string[] {
+function olderEngines({ Resources: older }: Template, { Resources: newer }: Template): readonly string[] {
   return Object.entries(newer).flatMap(([id, { Properties }]) => {
     const [is, was] = [Properties?.EngineVersion, older[id]?.Properties?.EngineVersion];
     if (typeof is !== 'string' || typeof was !== 'string') return [];
@@ -46,7 +45,7 @@ function olderEngines(older: Resources, newer: Resources): readonly string[] {
 
 /** Leaves out reserve addresses that the last good template lacks: they are retained, and webhooks do not come from them. */
 function withoutNewReserve(deployed: Stack, lastGood: Stack): Stack {
-  const isNew = (id: string, { Type, DeletionPolicy }: Stack['template']['Resources'][string]) =>
+  const isNew = (id: string, { Type, DeletionPolicy }: TemplateResource) =>
     Type === 'AWS::EC2::EIP' && DeletionPolicy === 'Retain' && !(id in lastGood.template.Resources);
   const kept = Object.entries(deployed.template.Resources).filter((entry) => !isNew(...entry));
   return { ...deployed, template: { ...deployed.template, Resources: Object.fromEntries(kept) } };
@@ -62,8 +61,7 @@ async function usesReserve(name: string): Promise<boolean> {
 }
 
 export async function run(assembly: string, lastGood: string, before: string, name: string): Promise<void> {
-  const [now, then] = [assembly, lastGood].map((each) => readStacks(each)[name]);
-  if (!now || !then) throw new Error(`${now ? lastGood : assembly} has no stack ${name}.`);
+  const [now, then] = [readAssembledStack(assembly, name), readAssembledStack(lastGood, name)];
   const replaced = existsSync(before) ? JSON.parse(readFileSync(before, 'utf8')) : undefined;
   for (const obstacle of obstaclesTo(then, now, replaced, await usesReserve(name))) {
     console.log(`- ${obstacle}`);

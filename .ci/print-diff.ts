@@ -2,9 +2,9 @@
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { formatDifferences, fullDiff, type TemplateDiff } from '@aws-cdk/cloudformation-diff';
+import { listStacks, readAssembledStack } from '../cli/deployments/assembly';
 import { lossesOf, type Stack } from '../cli/deployments/losses';
 import { printable } from '../domain/printable';
-import { readStacks } from './read-stacks';
 
 type Stacks = Readonly<Record<string, Stack>>;
 
@@ -32,7 +32,7 @@ function describe(base: Stack | undefined, change: Stack | undefined): readonly 
   if (!change) return ['No longer in the app. The deployed stack stays until somebody deletes it.'];
   if (!base)
     return [
-      `A new stack in ${change.environment}, with ${Object.keys(change.template.Resources).length} resources.`,
+      `A new stack in ${change.target}, with ${Object.keys(change.template.Resources).length} resources.`,
     ];
   const difference = fullDiff(base.template, change.template);
   const rebuilt = takeCodeChanges(difference);
@@ -62,6 +62,9 @@ function details(difference: TemplateDiff): string {
   const count = `${difference.differenceCount} differences`;
   return `<details><summary>${count}</summary>\n\n\`\`\`\`\n${text}\n\`\`\`\`\n\n</details>`;
 }
+
+const readStacks = (assembly: string): Stacks =>
+  Object.fromEntries(listStacks(assembly).map(({ name }) => [name, readAssembledStack(assembly, name)]));
 
 if (require.main === module) {
   const [base = '', change = ''] = process.argv.slice(2);

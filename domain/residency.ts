@@ -1,3 +1,5 @@
+import type { Template } from './assembly';
+
 /** An accepted finding of the residency rules. */
 export interface Acknowledgement {
   readonly logicalId: string;
@@ -10,9 +12,10 @@ export interface Acknowledgement {
 export const acknowledgementsSection = 'ResidencyAcknowledgements';
 
 /** The acknowledgements in a template, as synthesized or as deployed. */
-export function acknowledgementsIn(template: object): readonly Acknowledgement[] {
-  const { Metadata = {} } = template as { readonly Metadata?: Readonly<Record<string, object>> };
-  return Object.entries(Metadata[acknowledgementsSection] ?? {}).flatMap(([logicalId, reasons]) =>
-    Object.entries<string>(reasons).map(([rule, reason]) => ({ logicalId, rule, reason })),
+export function acknowledgementsIn({ Metadata = {} }: Template): readonly Acknowledgement[] {
+  const section: Readonly<Record<string, Readonly<Record<string, string>>>> =
+    Metadata[acknowledgementsSection] ?? {};
+  return Object.entries(section).flatMap(([logicalId, reasons]) =>
+    Object.entries(reasons).map(([rule, reason]) => ({ logicalId, rule, reason })),
   );
 }

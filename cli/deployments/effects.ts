@@ -1,23 +1,5 @@
 import type { ResourceChange } from '@aws-sdk/client-cloudformation';
 
-export interface Template {
-  readonly Metadata?: object;
-  readonly Parameters?: Readonly<Record<string, object>>;
-  readonly Resources: Readonly<
-    Record<
-      string,
-      {
-        readonly Type: string;
-        // biome-ignore lint/suspicious/noExplicitAny: the properties of every type
-        readonly Properties?: any;
-        // biome-ignore lint/suspicious/noExplicitAny: arbitrary JSON
-        readonly Metadata?: any;
-        readonly DeletionPolicy?: string;
-      }
-    >
-  >;
-}
-
 /** Effects that may lose a resource's state, the worst first, and how a sentence says them. */
 export const verbs = {
   deleted: 'would be removed from the stack and deleted',

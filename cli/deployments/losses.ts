@@ -5,16 +5,13 @@ import {
   ResourceImpact,
 } from '@aws-cdk/cloudformation-diff';
 import type { ResourceChange } from '@aws-sdk/client-cloudformation';
+import type { AssembledStack, Template } from '../../domain/assembly';
 import { acknowledgementsIn } from '../../domain/residency';
-import { effectOf, isHarmful, type Template, verbs } from './effects';
+import { effectOf, isHarmful, verbs } from './effects';
 import { statefulTypes } from './stateful-types';
 
-export interface Stack {
-  /** Such as `aws://unknown-account/eu-central-1`. */
-  readonly environment: string;
-  readonly terminationProtection: boolean;
-  readonly template: Template;
-}
+/** A stack as it is or was deployed, or would be. */
+export type Stack = Pick<AssembledStack, 'target' | 'terminationProtection' | 'template'>;
 
 /**
  * What a change would do to a stack's state, a sentence each, with the remedy: for `wallet plan`, the diff of a pull request and
@@ -23,7 +20,7 @@ export interface Stack {
  * @param changes of CloudFormation's change set, which knows more: values, references, and changes without a changed template
  */
 export function lossesOf(base: Stack, change: Stack, changes?: readonly ResourceChange[]): readonly string[] {
-  const [before, after] = [base, change].map(({ template }) => mangle(template));
+  const [before, after] = [mangle(base.template), mangle(change.template)];
   const changeSet = changes && { Changes: changes.map((each) => ({ ResourceChange: each })), $metadata: {} };
   const { resources } = fullDiff(before, after, changeSet);
   const inTemplate = Object.entries(resources.changes).flatMap(([logicalId, difference]) => {
@@ -39,9 +36,9 @@ export function lossesOf(base: Stack, change: Stack, changes?: readonly Resource
       : [];
   });
   return [
-    ...(base.environment === change.environment
+    ...(base.target === change.target
       ? []
-      : [`The stack would be created in ${change.environment} instead of ${base.environment}.`]),
+      : [`The stack would be created in ${change.target} instead of ${base.target}.`]),
     ...(base.terminationProtection && !change.terminationProtection
       ? ['The stack would lose its termination protection: a single call could then delete it.']
       : []),
@@ -58,7 +55,8 @@ export function lossesOf(base: Stack, change: Stack, changes?: readonly Resource
 }
 
 /** GetTemplate returns non-ASCII characters as `?`: https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/814 */
-export const mangle = (template: object) => JSON.parse(mangleLikeCloudFormation(JSON.stringify(template)));
+export const mangle = (template: object): Template =>
+  JSON.parse(mangleLikeCloudFormation(JSON.stringify(template)));
 
 /**
  * KMS refuses to change these of a key, which the CDK's library takes for updates.

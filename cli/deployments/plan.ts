@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { CloudFormation, ResourceChange, Stack } from '@aws-sdk/client-cloudformation';
 import type { Command } from 'commander';
+import type { AssembledStack, Template } from '../../domain/assembly';
 import { planFolder, planPrefix } from '../../domain/workflow-roles';
 import { stackNamed, type TableStack } from '../../lib/environments';
 import { callAws, callAwsPages, clientSettings } from '../shell/aws';
@@ -11,8 +12,8 @@ import { readJson, writeJson } from '../shell/json';
 import { path, stackOption } from '../shell/options';
 import { poll } from '../shell/poll';
 import { escapeMarkdown, type Terminal } from '../shell/terminal';
-import { type AssembledStack, assemblyOption, readAssembledStack } from './assembly';
-import { effectOf, effects, type Template } from './effects';
+import { assemblyOption, readAssembledStack } from './assembly';
+import { effectOf, effects } from './effects';
 import { lossesOf, newAcknowledgements, unknownMigrations } from './losses';
 
 interface PlanOptions {
@@ -91,7 +92,7 @@ async function warningsOf(
     TemplateStage: 'Original',
   });
   const template: Template = JSON.parse(TemplateBody);
-  const base = { environment: assembled.environment, terminationProtection, template };
+  const base = { target: assembled.target, terminationProtection, template };
   return [
     ...lossesOf(base, assembled, changes),
     ...unknownMigrations(base, assembled),
@@ -117,12 +118,14 @@ function requireSame(name: string, file: string, base: Plan['base']): void {
 async function createChangeSet(
   client: CloudFormation,
   deployed: Stack,
-  { name: StackName, region, bucket, template, tags }: AssembledStack,
+  { name: StackName, region, templateUrl, template, tags }: AssembledStack,
 ): Promise<readonly ResourceChange[]> {
   const { S3 } = await import('@aws-sdk/client-s3');
   const s3 = new S3(clientSettings(region));
   const account = deployed.StackId?.split(':')[4] ?? '';
   const ChangeSetName = `${planPrefix}${randomUUID()}`;
+  // The CDK's bucket in the stack's region.
+  const [, bucket = ''] = /^s3:\/\/([^/]+)\//.exec(templateUrl) ?? [];
   const Bucket = bucket.replace(/\$\{AWS::AccountId\}/, account);
   const object = { Bucket, Key: `${planFolder}/${ChangeSetName}.json`, ExpectedBucketOwner: account };
   const parameters = deployed.Parameters?.filter(({ ParameterKey = '' }) =>

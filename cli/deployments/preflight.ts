@@ -5,7 +5,7 @@ import { findStack, listResources, openCloudFormation, outputsOf } from '../shel
 import { CommandFailed, UsageError } from '../shell/failure';
 import { environmentToWorkOn, stackOption } from '../shell/options';
 import { type Terminal, table } from '../shell/terminal';
-import { type AssembledStack, assemblyOption, readAssembledStack } from './assembly';
+import { assemblyOption, readAssembledStack } from './assembly';
 import type { Check, Context, Deployed, Finding } from './checks/check';
 
 interface PreflightOptions {
@@ -88,7 +88,7 @@ async function preflight({ environment: name, assembly, json, stack }: Preflight
 export async function runChecks(
   checks: readonly Check[],
   environment: Environment,
-  stacks: readonly AssembledStack[],
+  stacks: readonly Context['stack'][],
   account: string,
   only?: string,
 ) {
@@ -130,7 +130,7 @@ async function findingOf(check: Check, context: Context): Promise<Finding> {
   }
 }
 
-async function readDeployed({ name, region }: AssembledStack): Promise<Deployed | undefined> {
+async function readDeployed({ name, region }: Context['stack']): Promise<Deployed | undefined> {
   const cloudFormation = await openCloudFormation(region);
   const found = await findStack(cloudFormation, name);
   if (found?.StackStatus === undefined) return undefined;

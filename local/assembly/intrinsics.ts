@@ -1,4 +1,5 @@
-import { LOCAL_ACCOUNT_ID, type Template } from './manifest';
+import type { Template } from '../../domain/assembly';
+import { LOCAL_ACCOUNT_ID } from './manifest';
 
 /** Local values of a stack's resources; undefined if there is none. */
 interface ResourceValues {

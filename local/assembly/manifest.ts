@@ -1,34 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type {
-  AssemblyManifest,
-  AssetManifest,
-  AssetManifestProperties,
-  AwsCloudFormationStackProperties,
-} from 'aws-cdk-lib/cloud-assembly-schema';
-
-/** Part of a template, untyped: `npm run synth` validates it against CloudFormation's types. */
-// biome-ignore lint/suspicious/noExplicitAny: types of our own would add no safety
-export type TemplateObject = Readonly<Record<string, any>>;
-
-/** A resource of a template. */
-interface TemplateResource {
-  readonly Type: string;
-  readonly Properties?: TemplateObject;
-  readonly DependsOn?: string | readonly string[];
-  readonly Condition?: string;
-}
-
-/** The parts of a CloudFormation template that are read here. */
-export interface Template {
-  readonly Parameters?: Readonly<
-    Record<string, { readonly Type: string; readonly Default?: string | number }>
-  >;
-  readonly Conditions?: Readonly<Record<string, unknown>>;
-  readonly Resources: Readonly<Record<string, TemplateResource>>;
-  readonly Outputs?: Readonly<Record<string, { readonly Value: unknown; readonly Condition?: string }>>;
-}
+import type { AssetManifest } from 'aws-cdk-lib/cloud-assembly-schema';
+import { stacksIn, type Template } from '../../domain/assembly';
 
 /** One synthesized stack. */
 export interface Stack {
@@ -45,9 +19,7 @@ export interface Stack {
 }
 
 /**
- * Reads the stacks of a cloud assembly, the output of `cdk synth`.
- *
- * https://docs.aws.amazon.com/cdk/api/v2/docs/cloud-assembly-schema-readme.html
+ * Reads the stacks of an assembly.
  *
  * @throws Error if a stack has no region
  */
@@ -64,30 +36,15 @@ export function readAssembly(directory: string): Stack[] {
 
 function readStacks(directory: string): Omit<Stack, 'primaryKeyArns'>[] {
   const read = <T>(file: string) => JSON.parse(readFileSync(join(directory, file), 'utf8')) as T;
-  const { artifacts = {} } = read<AssemblyManifest>('manifest.json');
-
-  return Object.entries(artifacts).flatMap(([id, { type, environment, dependencies = [], ...artifact }]) => {
-    if (type !== 'aws:cloudformation:stack') return [];
-    const { stackName, templateFile, tags = {} } = artifact.properties as AwsCloudFormationStackProperties;
-    const region = environment?.split('/').at(-1);
-    if (!region || region === 'unknown-region') throw new Error(`The stack ${id} has no region.`);
-    const manifests = dependencies
-      .filter((each) => artifacts[each]?.type === 'cdk:asset-manifest')
-      .map((each) => artifacts[each]?.properties as AssetManifestProperties);
-    const files = manifests.flatMap(({ file }) => Object.values(read<AssetManifest>(file).files ?? {}));
+  return stacksIn(read('manifest.json')).map(({ name, region, tags, templateFile, assetFiles }) => {
+    if (!region || region === 'unknown-region') throw new Error(`The stack ${name} has no region.`);
+    const files = assetFiles.flatMap((file) => Object.values(read<AssetManifest>(file).files ?? {}));
     const assets = files.flatMap(({ source, destinations }) => {
       const path = join(directory, source.path ?? '');
       return Object.values(destinations).map(({ objectKey }) => [objectKey, path] as const);
     });
     const template = read<Template>(templateFile);
-    const name = stackName ?? id;
-    return {
-      name,
-      region,
-      template,
-      environment: tags.environment ?? name,
-      assets: new Map(assets),
-    };
+    return { name, region, template, environment: tags.environment ?? name, assets: new Map(assets) };
   });
 }
 

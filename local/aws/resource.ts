@@ -1,4 +1,5 @@
-import { arn, physicalName, type Stack, type TemplateObject } from '../assembly/manifest';
+import type { TemplateObject } from '../../domain/assembly';
+import { arn, physicalName, type Stack } from '../assembly/manifest';
 
 /** A resource to create, after those that it refers to. */
 export interface ResourceRequest {

@@ -14,10 +14,10 @@ const linters = Object.fromEntries(
   ['cfn-lint', 'actionlint', 'zizmor'].map((name) => [name, `echo ${name} ${pinned(name)}`]),
 );
 /** An assembly of one stack, for each synthesis. */
-const node = `case $1 in
+const node = `case "$*" in
 --version) echo v20.20.0 ;;
---require) echo WALLET_EU_ACCOUNT=111111111111 ;;
-*) echo "eu-central-1 $2/a.json" ;;
+*list-templates*) shift 3; for assembly; do echo "eu-central-1 $assembly/a.json"; done ;;
+*) echo WALLET_EU_ACCOUNT=111111111111 ;;
 esac`;
 
 /** Runs the checks of `.ci/run` with a few commands only: shell scripts, which record their arguments first. */
@@ -61,6 +61,9 @@ it('an assembly without stacks is not linted in silence', () => {
   const manifest = { artifacts: { Tree: { type: 'cdk:tree' } } };
   writeFileSync(join(folder(), 'manifest.json'), JSON.stringify(manifest));
   const print = () =>
-    execFileSync('node', ['.ci/list-templates.js', folder()], { cwd: projectRoot, stdio: 'pipe' });
+    execFileSync('node', ['--require', 'tsx/cjs', '.ci/list-templates.ts', folder()], {
+      cwd: projectRoot,
+      stdio: 'pipe',
+    });
   expect(print).toThrow('has no stacks');
 });

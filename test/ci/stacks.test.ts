@@ -1,8 +1,7 @@
 import { obstaclesTo } from '../../.ci/list-obstacles';
 import { formatReport } from '../../.ci/print-diff';
+import type { Json } from '../support/stacks';
 
-// biome-ignore lint/suspicious/noExplicitAny: a template has no types
-type Json = any;
 type Change = (resources: Json) => unknown;
 
 const hash = (digit: string) => digit.repeat(64);
@@ -22,7 +21,7 @@ const resources = {
   Handler: { Type: 'AWS::Lambda::Function', Properties: { Code: { S3Key: `${hash('a')}.zip` } } },
 };
 
-const properties = { environment: 'aws://1/eu-central-1', terminationProtection: true };
+const properties = { target: 'aws://1/eu-central-1', terminationProtection: true };
 const stack = (Resources: Json) => ({ ...properties, template: { Resources } });
 const changed = (change: Change) => {
   const copy = structuredClone(resources);
@@ -56,7 +55,7 @@ it.each<[string, Change, object?]>([
     '`Queue` (AWS::SQS::Queue) would no longer be retained: DeletionPolicy changes.',
     ({ Queue }) => Object.assign(Queue, { DeletionPolicy: 'Delete' }),
   ],
-  ['The stack would be created in aws://1/eu-west-1', () => {}, { environment: 'aws://1/eu-west-1' }],
+  ['The stack would be created in aws://1/eu-west-1', () => {}, { target: 'aws://1/eu-west-1' }],
   ['`Cluster` would lose its deletion protection: a', set('Cluster', { DeletionProtection: false })],
   [
     '`Cluster` would lose its deletion protection: a',

@@ -18,7 +18,10 @@ export function writeAssembly(
     terminationProtection,
   };
   const artifacts = stacks.map(({ stackId, region }) => {
-    return [stackId, { environment: `aws://${account}/${region}`, properties }];
+    return [
+      stackId,
+      { type: 'aws:cloudformation:stack', environment: `aws://${account}/${region}`, properties },
+    ];
   });
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ artifacts: Object.fromEntries(artifacts) }));
   writeFileSync(join(folder, 'template.json'), JSON.stringify(template));

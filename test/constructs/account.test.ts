@@ -6,12 +6,9 @@ import { GuardrailsStack } from '../../lib/guardrails/guardrails-app';
 import { workflows } from '../ci/workspace';
 import { statementsFor } from '../support/policy-evaluator';
 import { withStandby } from '../support/rows';
-import { synthesizeEveryStack, withApp } from '../support/stacks';
+import { type Json, stackOf, withApp } from '../support/stacks';
 import { environments } from '../support/table';
 import { permissionsOf } from './documented-permissions';
-
-// biome-ignore lint/suspicious/noExplicitAny: a template has no types
-type Json = any;
 
 const account = '111122223333';
 const { name, stackId, region, standby } = withStandby;
@@ -142,7 +139,7 @@ describe('the permissions of a role', () => {
     expect(new Set(statementsOf(kind).flatMap(({ Action }) => Action))).toEqual(new Set(actions));
   });
 
-  const template = synthesizeEveryStack([withStandby])[stackId]?.json;
+  const template = stackOf(withStandby).json;
   const arn = (service: string, place: string, resource: string) =>
     `arn:aws:${service}:${place}:${account}:${resource}`;
   const stackIn = (place: string, name: string) => arn('cloudformation', place, `stack/${name}/0123`);

@@ -5,11 +5,8 @@ import { account, guarded } from '../guardrails/requests';
 import { statementsFor } from '../support/policy-evaluator';
 import { textOf } from '../support/region-api';
 import { withOtherOptions, withSla } from '../support/rows';
-import { stackOf } from '../support/stacks';
+import { type Json, stackOf } from '../support/stacks';
 import { readActions } from './documented-permissions';
-
-// biome-ignore lint/suspicious/noExplicitAny: a template has no types
-type Json = any;
 
 const stack = stackOf(withSla);
 const vault = { 'Fn::GetAtt': ['AirGappedVault', 'BackupVaultArn'] };

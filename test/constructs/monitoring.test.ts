@@ -3,10 +3,7 @@ import { logCodes } from '../../lambda/shared/log';
 import { missingHeadings } from '../support/documents';
 import { textOf } from '../support/region-api';
 import { complete } from '../support/rows';
-import { type Resource, type StackTemplate, synthesizeEveryStack } from '../support/stacks';
-
-// biome-ignore lint/suspicious/noExplicitAny: a template has no types
-type Json = any;
+import { type Json, type Resource, type StackTemplate, synthesizeEveryStack } from '../support/stacks';
 
 const { name, stackId, region, standby, throttle } = complete;
 const stacks = synthesizeEveryStack([complete]);

@@ -70,7 +70,9 @@ describe.each([
         expect([logicalId, exists(Condition)]).toEqual([logicalId, true]);
     }
     // After the internet routes of all zones.
-    expect(gateway.DependsOn?.filter((id) => id.includes('DefaultRoute'))).toHaveLength(zones.length);
+    expect([gateway.DependsOn].flat().filter((id) => id?.includes('DefaultRoute'))).toHaveLength(
+      zones.length,
+    );
   });
 
   it('in zone none, has no gateway and none of its routes and alarms, but everything else', () => {

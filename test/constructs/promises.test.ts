@@ -1,9 +1,6 @@
 import { keepActiveEvent } from '../../lambda/shared/variables';
 import type { Environment } from '../../lib/environment/schema';
-import { type Resource, stacksOfShapes } from '../support/stacks';
-
-// biome-ignore lint/suspicious/noExplicitAny: a template has no types
-type Json = any;
+import { type Json, type Resource, stacksOfShapes } from '../support/stacks';
 
 /** What is promised of a resource: literals, or the row's. `DeletionPolicy` says what outlives the stack: by default nothing. */
 type Values = Readonly<Record<string, Json>> | ((row: Environment, isStandby: boolean) => Json);

@@ -4,12 +4,9 @@ import { longestWait } from '../../lambda/migrate-schema/variables';
 import { stacksOf } from '../../lib/environment/schema';
 import { copyAssembly } from '../support/prepared-state';
 import { textOf } from '../support/region-api';
-import { type Resource, stacksOfShapes, synthesizeEveryStack } from '../support/stacks';
+import { type Json, type Resource, stacksOfShapes, synthesizeEveryStack } from '../support/stacks';
 import { environments } from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
-
-// biome-ignore lint/suspicious/noExplicitAny: a template has no types
-type Json = any;
 
 const folder = temporaryFolder();
 const every = stacksOfShapes();
@@ -69,10 +66,10 @@ it('every condition of the table is in a stack', () => {
 const idsOf = (resources: readonly Resource[]) => resources.map(({ logicalId }) => logicalId);
 
 describe.each(every)('%s', (_, stack) => {
-  const { environment, manifest, name, serves } = stack;
+  const { environment, listed, name, serves } = stack;
 
   it('has the tags of its environment, and only with a service level agreement protection, alarms and, if it serves, backups', () => {
-    const { terminationProtection = false, tags } = manifest.properties;
+    const { terminationProtection, tags } = listed;
     const hasAlarms = stack.all('AWS::CloudWatch::Alarm').length > 0;
     const hasBackups = stack.resources.some(({ Type }) => /Backup/.test(Type));
     const { serviceLevelAgreement } = environment;
@@ -176,7 +173,7 @@ describe.each(every)('%s', (_, stack) => {
       textOf(value)
         .replace(secretArn, '{secret}')
         .replace(/^arn:aws:backup:[\w-]+:\{AWS::AccountId\}:backup-vault:wallet-.+-\d+-days$/, '{vault}')
-        .replaceAll(stack.manifest.environment.split('/').at(-1), '{region}');
+        .replaceAll(listed.region, '{region}');
     for (const { logicalId, Type, Properties } of stack.resources)
       for (const { Effect, Action, Condition = {} } of statementsWithin(Properties)) {
         const found = Object.entries<Json>(Condition).map(([operator, keys]) => [

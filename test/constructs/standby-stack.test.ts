@@ -29,7 +29,7 @@ describe('the standby', () => {
     expect(Properties).toMatchObject({ GlobalClusterIdentifier, DeletionProtection: true });
     expect(cluster.Properties).toMatchObject({ GlobalClusterIdentifier, EnableGlobalWriteForwarding: false });
     // The replica needs its primary.
-    expect(stack.manifest.dependencies).toContain(row.stackId);
+    expect(stack.dependencies).toContain(row.stackId);
   });
 
   it("has replicas of the serving stack's keys under their logical ids, and outputs that issuers need in advance", () => {

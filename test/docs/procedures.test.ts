@@ -6,11 +6,8 @@ import { account, guarded, requestsOfCall } from '../guardrails/requests';
 import { readDocuments } from '../support/documents';
 import { type Request, statementsFor } from '../support/policy-evaluator';
 import { serving, withStandby } from '../support/rows';
-import { stackOf, withApp } from '../support/stacks';
+import { type Json, stackOf, withApp } from '../support/stacks';
 import { type DocumentedCall, documentedCalls, roles, sectionsIn } from './calls';
-
-// biome-ignore lint/suspicious/noExplicitAny: a template has no types
-type Json = any;
 
 const procedures = ['emergencies', 'planned-work'].map((page) => `docs/runbook/${page}.md`);
 const sections = readDocuments()

@@ -7,11 +7,9 @@ import type { GuardedAccount } from '../../lib/guardrails/policies';
 import { permissionsOf, readActions } from '../constructs/documented-permissions';
 import { type DocumentedCall, documentedCalls } from '../docs/calls';
 import type { Request } from '../support/policy-evaluator';
-import { synthesizeEveryStack, withApp } from '../support/stacks';
+import { type Json, synthesizeEveryStack, withApp } from '../support/stacks';
 import aws from './aws.json';
 
-// biome-ignore lint/suspicious/noExplicitAny: a template has no types
-type Json = any;
 type Context = NonNullable<Request['context']>;
 
 export const account = '111122223333';
@@ -51,7 +49,7 @@ export function templatesOf(
   });
   const stacks = Object.values(synthesizeEveryStack([row]));
   return [
-    ...stacks.map(({ json, manifest }) => ({ ...json, region: manifest.environment.split('/').at(-1) })),
+    ...stacks.map(({ json, listed: { region } }) => ({ ...json, region })),
     ...row.residencyRegions.map((region) => ({ ...bootstrapTemplate, region })),
     { ...ofAccount, region },
   ];

@@ -1,7 +1,4 @@
-import type { StackTemplate } from './stacks';
-
-// biome-ignore lint/suspicious/noExplicitAny: a template has no types
-type Json = any;
+import type { Json, StackTemplate } from './stacks';
 
 /** A REST API of a serving stack: the service's, or the dashboard's. */
 export function apiOf(stack: StackTemplate, name: 'Api' | 'Dashboard' = 'Api') {

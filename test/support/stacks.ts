@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
+import { type ListedStack, stacksIn, type Template, type TemplateResource } from '../../domain/assembly';
 import { type Environment, inForce } from '../../lib/environment/schema';
 import type * as application from '../../lib/environments-app';
 import { oncePerRun } from './once-per-run';
@@ -9,33 +10,32 @@ import { shapes } from './rows';
 import { environments as table } from './table';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
-type Json = any;
+export type Json = any;
 
 /** Loads the constructs when needed: most test files only read templates that others synthesized. */
 const createApp = (options: application.CreateAppOptions) =>
   (require('../../lib/environments-app') as typeof application).createApp(options);
 
-export interface Resource {
+export interface Resource extends TemplateResource {
   readonly logicalId: string;
-  readonly Type: string;
   readonly Properties: Json;
-  readonly DependsOn?: readonly string[];
-  readonly [attribute: string]: Json;
 }
 
 /** A synthesized stack. */
 export class StackTemplate {
+  readonly name: string;
+  readonly json: Readonly<Record<keyof Template, Json>>;
+
   constructor(
-    readonly name: string,
     readonly environment: Environment,
     readonly text: string,
-    /** The stack's properties in the assembly's manifest. */
-    readonly manifest: Json,
+    readonly listed: ListedStack,
+    /** The stacks that are deployed before it. */
+    readonly dependencies: readonly string[],
   ) {
+    this.name = listed.name;
     this.json = JSON.parse(text);
   }
-
-  readonly json: Json;
 
   get serves(): boolean {
     return this.name === this.environment.stackId;
@@ -95,8 +95,8 @@ export function synthesizeEveryStack(environments: readonly Environment[] = tabl
   for (const environment of environments) {
     const what = `stacks of ${JSON.stringify(environment)}`;
     const made = oncePerRun(what, () => JSON.stringify(synthesize(environment)));
-    for (const { name, text, manifest } of JSON.parse(made) as ReturnType<typeof synthesize>)
-      stacks[name] = new StackTemplate(name, inForce(environment), text, manifest);
+    for (const { text, listed, dependencies } of JSON.parse(made) as ReturnType<typeof synthesize>)
+      stacks[listed.name] = new StackTemplate(inForce(environment), text, listed, dependencies);
   }
   return stacks;
 }
@@ -105,11 +105,11 @@ export function synthesizeEveryStack(environments: readonly Environment[] = tabl
 const synthesize = (environment: Environment) =>
   withTemporaryFolder((outdir) => {
     const environments = [environment];
-    const { stacks, manifest } = createApp({ outdir, environments, validateTemplates: false }).synth();
-    return stacks.map(({ id, stackName, templateFullPath }) => ({
-      name: stackName,
-      text: readFileSync(templateFullPath, 'utf8'),
-      manifest: manifest.artifacts?.[id],
+    const { manifest } = createApp({ outdir, environments, validateTemplates: false }).synth();
+    return stacksIn(manifest).map((listed) => ({
+      text: readFileSync(join(outdir, listed.templateFile), 'utf8'),
+      listed,
+      dependencies: manifest.artifacts?.[listed.name]?.dependencies ?? [],
     }));
   });
 

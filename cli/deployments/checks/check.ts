@@ -1,6 +1,6 @@
+import type { AssembledStack } from '../../../domain/assembly';
 import type { Environment } from '../../../lib/environments';
 import type { StackResource } from '../../shell/deployed-stack';
-import type { AssembledStack } from '../assembly';
 
 export interface Finding {
   /** `warning`: the deployment may work, and may be the fix. `not checked`: the call to AWS failed. */
@@ -12,7 +12,7 @@ export interface Finding {
 export interface Context {
   readonly environment: Environment;
   readonly account: string;
-  readonly stack: AssembledStack;
+  readonly stack: Pick<AssembledStack, 'name' | 'region' | 'template'>;
   readonly zones: readonly string[];
   readonly deployed: Promise<Deployed | undefined>;
   /** The environment's serving stack, which may be the stack itself. */
@@ -36,7 +36,7 @@ export interface Check {
 export const failed = (found: string, remedy: string): Finding => ({ outcome: 'failed', found, remedy });
 export const warning = (found: string, remedy: string): Finding => ({ outcome: 'warning', found, remedy });
 
-export const planned = ({ template }: AssembledStack, type: string) =>
+export const planned = ({ template }: Context['stack'], type: string) =>
   Object.values(template.Resources).flatMap(({ Type, Properties = {} }) =>
     Type === type ? [Properties] : [],
   );

@@ -1,13 +1,21 @@
 import { RDS } from '@aws-sdk/client-rds';
 import { type Environment, restoreSuffix } from '../../../lib/environments';
 import { callAws, callAwsPages, clientSettings, unlessRefused } from '../../shell/aws';
-import type { AssembledStack } from '../assembly';
-import { type Check, existing, type Finding, failed, planned, standsBy, warning } from './check';
+import {
+  type Check,
+  type Context,
+  existing,
+  type Finding,
+  failed,
+  planned,
+  standsBy,
+  warning,
+} from './check';
 
 const clusterType = 'AWS::RDS::DBCluster';
 
 /** The assembly's cluster, not the deployed stack's. */
-const plannedCluster = (stack: AssembledStack) => planned(stack, clusterType)[0] ?? {};
+const plannedCluster = (stack: Context['stack']) => planned(stack, clusterType)[0] ?? {};
 
 export const databaseChecks: readonly Check[] = [
   {

@@ -9,13 +9,14 @@ import {
   Stack,
 } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
+import type { Template } from '../../../domain/assembly';
 import { type Acknowledgement, acknowledgementsIn } from '../../../domain/residency';
 import type { Environment } from '../../environment/schema';
 import { acknowledgedBy } from './acknowledgements';
 import { foreignRegion } from './regions';
 import { allowedValues, unreviewed } from './reviewed';
 import { cloudWatchDashboard, publicPolicy, publicSubnet, unreadable, webhookOrigin } from './rules';
-import { type Finding, type JsonObject, type ResidencyBoundary, type Rule, readTemplate } from './template';
+import { type Finding, type ResidencyBoundary, type Rule, readTemplate } from './template';
 
 /** Other rules do not apply to such a stack. */
 const unlistedStack: Rule = {
@@ -56,7 +57,7 @@ const accepts = ({ logicalId, rule: id }: Acknowledgement, found: Found) =>
   acknowledgeable.includes(found.rule) && logicalId === found.finding.logicalId && id === idOf(found);
 
 /** What the rules find in a template, by rule. */
-export const findingsIn = (document: JsonObject, boundary: ResidencyBoundary) => {
+export const findingsIn = (document: Template, boundary: ResidencyBoundary) => {
   const template = readTemplate(document, boundary);
   return templateRules.flatMap((rule) => Array.from(rule.find(template), (finding) => ({ rule, finding })));
 };

@@ -1,6 +1,6 @@
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import { isObject } from '../../../domain/strict-json';
-import { type Finding, intrinsicOf, possibleTexts, type Rule, type Template } from './template';
+import { type BoundedTemplate, type Finding, intrinsicOf, possibleTexts, type Rule } from './template';
 
 /**
  * A region outside the environment's list, anywhere in a resource or an output: in ARNs, service principals,
@@ -18,7 +18,7 @@ export const foreignRegion: Rule = {
 };
 
 /** True if a value contains no region but the stack's, and no ARN whose region is known only at deployment. */
-export const staysInRegion = (value: unknown, template: Template): boolean =>
+export const staysInRegion = (value: unknown, template: BoundedTemplate): boolean =>
   foreignRegions({ location: '', value }, [template.boundary.region], template).length === 0;
 
 /** Descriptions and tags send no data. Environment variables of such names may. */
@@ -26,7 +26,11 @@ const isProse = (name: string, location: string) =>
   /description$|^tags$/i.test(name) && !location.endsWith('.Variables');
 
 /** Forbidden regions in a value, at any depth, each as `region in text`. */
-function foreignRegions(found: Finding, allowed: readonly string[], template: Template): readonly Finding[] {
+function foreignRegions(
+  found: Finding,
+  allowed: readonly string[],
+  template: BoundedTemplate,
+): readonly Finding[] {
   const { location, value } = found;
   const namedIn = (text: string, location: string): Finding[] =>
     [...new Set(regionsIn(text))]

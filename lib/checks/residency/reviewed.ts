@@ -1,6 +1,6 @@
 import { isObject } from '../../../domain/strict-json';
 import { staysInRegion } from './regions';
-import { possibleTexts, type Rule, type Template, valuesAt } from './template';
+import { type BoundedTemplate, possibleTexts, type Rule, valuesAt } from './template';
 
 /** Types in use that were reviewed: no property that these rules accept moves data out of the region, or lets anybody in. */
 const reviewedTypes: Readonly<Record<string, string>> = {
@@ -86,7 +86,7 @@ export const unreviewed: Rule = {
   remedy:
     'Find out how it could take data out of its region or open an entrance. If some values could, add them to `allowedValues`; then add type and property to lib/checks/residency/reviewed.ts.',
   *find({ boundary, resources }) {
-    for (const { logicalId, type, properties } of resources) {
+    for (const { logicalId, Type: type, properties } of resources) {
       if (boundary.globalTypes?.includes(type)) continue;
       const [service = '', name = ''] = type.split(/::(?=\w+$)/);
       if (reviewedTypes[service]?.split(' ').includes(name)) continue;
@@ -99,7 +99,7 @@ export const unreviewed: Rule = {
   },
 };
 
-type Accepts = (value: unknown, template: Template) => boolean;
+type Accepts = (value: unknown, template: BoundedTemplate) => boolean;
 
 /** The text of a missing value. */
 const absent = '';
@@ -193,7 +193,7 @@ export const allowedValues: Rule = {
     'Stay in the region, on IPv4 and behind the API: lib/checks/residency/reviewed.ts has the allowed values.',
   *find(template) {
     for (const resource of template.resources) {
-      for (const [path, accepts] of Object.entries(allowed[resource.type] ?? {})) {
+      for (const [path, accepts] of Object.entries(allowed[resource.Type] ?? {})) {
         yield* valuesAt(resource.root, path).filter(({ value }) => !accepts(value, template));
       }
     }

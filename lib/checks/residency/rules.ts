@@ -1,5 +1,7 @@
+import type { Template } from '../../../domain/assembly';
 import { isObject, parseObject } from '../../../domain/strict-json';
 import {
+  type BoundedTemplate,
   branchesOf,
   entriesWithin,
   type Finding,
@@ -8,12 +10,11 @@ import {
   type ResidencyBoundary,
   type Resource,
   type Rule,
-  type Template,
   valuesAt,
 } from './template';
 
-const ofType = ({ resources }: Template, wanted: string): readonly Resource[] =>
-  resources.filter(({ type }) => type === wanted);
+const ofType = ({ resources }: BoundedTemplate, wanted: string): readonly Resource[] =>
+  resources.filter(({ Type }) => Type === wanted);
 
 const sections = ['Conditions', 'Description', 'Metadata', 'Outputs', 'Parameters', 'Resources', 'Rules'];
 const unreadFunction = /^Fn::(?!(And|Equals|GetAtt|If|Join|Not|Or|Select|Split|Sub)$)/;
@@ -28,7 +29,10 @@ export const unreadable: Rule = {
   remedy:
     'Make the resource in the stack that uses it, pass its name as configuration, and do without macros, mappings and nested stacks.',
   *find({ document, resources }) {
-    const sectionOf = (location: string): Finding => ({ location, value: document[location] });
+    const sectionOf = (location: string): Finding => ({
+      location,
+      value: document[location as keyof Template],
+    });
     const outputs = entriesWithin(sectionOf('Outputs'));
     const parts = [...resources.map(({ root }) => root), sectionOf('Conditions')].flatMap(entriesWithin);
     yield* Object.keys(document)
@@ -36,8 +40,8 @@ export const unreadable: Rule = {
       .map(sectionOf);
     yield* [...parts, ...outputs].filter(({ name }) => unreadFunction.test(name));
     yield* outputs.filter(({ name }) => name === 'Export');
-    for (const { logicalId, type } of resources.filter((each) => holdsTemplate.test(each.type)))
-      yield { logicalId, location: 'Type', value: type };
+    for (const { logicalId, Type: value } of resources.filter(({ Type }) => holdsTemplate.test(Type)))
+      yield { logicalId, location: 'Type', value };
   },
 };
 
@@ -57,12 +61,15 @@ export const webhookOrigin: Rule = {
     const gateways = ofType(template, 'AWS::EC2::NatGateway');
     const addresses = ofType(template, 'AWS::EC2::EIP');
     if (gateways.length < natGateways) yield { location: 'Resources', value: 'no NAT gateway' };
-    for (const { logicalId, type } of [...gateways.slice(natGateways), ...addresses.slice(elasticIps)]) {
-      yield { logicalId, location: 'Type', value: type };
+    for (const { logicalId, Type: value } of [
+      ...gateways.slice(natGateways),
+      ...addresses.slice(elasticIps),
+    ]) {
+      yield { logicalId, location: 'Type', value };
     }
     if (disposable) return;
-    for (const { logicalId, deletionPolicy, updateReplacePolicy } of addresses) {
-      const policies = `${deletionPolicy}, ${updateReplacePolicy}`;
+    for (const { logicalId, DeletionPolicy, UpdateReplacePolicy } of addresses) {
+      const policies = `${DeletionPolicy}, ${UpdateReplacePolicy}`;
       if (!/^Retain(ExceptOnCreate)?, Retain$/.test(policies)) {
         yield { logicalId, location: 'DeletionPolicy, UpdateReplacePolicy', value: policies };
       }
@@ -97,8 +104,8 @@ export const publicSubnet: Rule = {
     const subnets = ofType(template, 'AWS::EC2::SubnetRouteTableAssociation')
       .filter(({ properties }) => refersTo(properties.RouteTableId, publicTables))
       .flatMap(({ properties }) => referencesIn(properties.SubnetId));
-    for (const { logicalId, type, properties } of template.resources) {
-      if (allowedInPublic.includes(type)) continue;
+    for (const { logicalId, Type, properties } of template.resources) {
+      if (allowedInPublic.includes(Type)) continue;
       for (const [name, value] of Object.entries(properties)) {
         if (refersTo(value, subnets)) yield { logicalId, location: `Properties.${name}`, value };
       }
@@ -117,7 +124,7 @@ export const publicPolicy: Rule = {
   *find({ resources }) {
     for (const resource of resources) {
       // Its policy restricts only requests from its own network.
-      if (resource.type === 'AWS::EC2::VPCEndpoint') continue;
+      if (resource.Type === 'AWS::EC2::VPCEndpoint') continue;
       const root = resource.root;
       const entries = entriesWithin(root);
       yield* [root, ...entries].filter(({ value }) => isObject(value) && isForEverybody(value));

@@ -1,3 +1,4 @@
+import type { Template, TemplateResource } from '../../../domain/assembly';
 import { isObject } from '../../../domain/strict-json';
 
 /** The limits of one stack, so that an environment's data stays in its regions. */
@@ -29,21 +30,18 @@ export interface Finding {
   readonly value: unknown;
 }
 
-export interface Resource {
+export interface Resource extends TemplateResource {
   readonly logicalId: string;
-  readonly type: string;
   readonly properties: JsonObject;
   /** The properties as a finding, for what it is to contain. */
   readonly root: Finding;
-  readonly deletionPolicy: unknown;
-  readonly updateReplacePolicy: unknown;
 }
 
 /** A synthesized template and its stack's boundary. */
-export interface Template {
+export interface BoundedTemplate {
   readonly boundary: ResidencyBoundary;
   /** As sent to CloudFormation. */
-  readonly document: JsonObject;
+  readonly document: Template;
   readonly resources: readonly Resource[];
 }
 
@@ -54,7 +52,7 @@ export interface Rule {
   readonly refuses: string;
   /** What to do instead, as a sentence. */
   readonly remedy: string;
-  readonly find: (template: Template) => Iterable<Finding>;
+  readonly find: (template: BoundedTemplate) => Iterable<Finding>;
 }
 
 /** An object-valued section or field; empty if missing. */
@@ -63,16 +61,15 @@ function objectAt(value: unknown, key: string): JsonObject {
   return isObject(found) ? found : {};
 }
 
-export function readTemplate(document: JsonObject, boundary: ResidencyBoundary): Template {
-  const resources = Object.entries(objectAt(document, 'Resources')).map(([logicalId, declaration]) => {
-    const {
-      Type,
-      DeletionPolicy: deletionPolicy,
-      UpdateReplacePolicy: updateReplacePolicy,
-    } = declaration as JsonObject;
-    const properties = objectAt(declaration, 'Properties');
-    const root = { logicalId, location: 'Properties', value: properties };
-    return { logicalId, type: String(Type), properties, root, deletionPolicy, updateReplacePolicy };
+export function readTemplate(document: Template, boundary: ResidencyBoundary): BoundedTemplate {
+  const resources = Object.entries(document.Resources ?? {}).map(([logicalId, resource]) => {
+    const { Properties: properties = {} } = resource;
+    return {
+      ...resource,
+      logicalId,
+      properties,
+      root: { logicalId, location: 'Properties', value: properties },
+    };
   });
   return { document, boundary, resources };
 }
@@ -116,7 +113,7 @@ export function intrinsicOf(value: unknown): { readonly name?: string; readonly 
  * The possible texts of a value: joins pieces, substitutes variables, and returns a text for each branch of a condition and each
  * allowed value of a parameter. Values known only to CloudFormation are placeholders in ‹›. @throws for more than 1,000
  */
-export function possibleTexts(value: unknown, template: Template): readonly string[] {
+export function possibleTexts(value: unknown, template: BoundedTemplate): readonly string[] {
   if (typeof value !== 'object' || value === null) return [String(value ?? '')];
   const { name, argument } = intrinsicOf(value);
   const items: readonly unknown[] = name === undefined ? Object.values(value) : [argument].flat();
@@ -147,7 +144,7 @@ export function possibleTexts(value: unknown, template: Template): readonly stri
   return [`‹${items.flatMap((item) => possibleTexts(item, template)).join(' ')}›`];
 }
 
-function reference(name: string, { boundary, document }: Template): readonly string[] {
+function reference(name: string, { boundary, document }: BoundedTemplate): readonly string[] {
   const pseudo: Readonly<Record<string, string>> = {
     'AWS::Region': boundary.region,
     'AWS::Partition': 'aws',

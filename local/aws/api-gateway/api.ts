@@ -1,4 +1,4 @@
-import type { TemplateObject } from '../../assembly/manifest';
+import type { TemplateObject } from '../../../domain/assembly';
 import type { InvocationResult } from '../lambda/instance';
 import type { DeployedResource, DeployedResources } from '../resource';
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { physicalName, type Stack, type TemplateObject } from '../../assembly/manifest';
+import type { TemplateObject } from '../../../domain/assembly';
+import { physicalName, type Stack } from '../../assembly/manifest';
 import type { Cleanup } from '../../shared/cleanup';
 import { hasOwnHost, type LoopbackServer, listen } from '../../shared/loopback-server';
 import type { Api, FindFunction } from './api';

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { arn, type TemplateObject } from '../../assembly/manifest';
+import type { TemplateObject } from '../../../domain/assembly';
+import { arn } from '../../assembly/manifest';
 import { StartError } from '../../shared/start-error';
 import { readJson, writeJson } from '../../state/json';
 import type { EnvironmentFolder } from '../../state/paths';

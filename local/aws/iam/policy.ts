@@ -1,4 +1,4 @@
-import type { TemplateObject } from '../../assembly/manifest';
+import type { TemplateObject } from '../../../domain/assembly';
 
 /** One normalized policy statement: every element is a list. */
 export interface Statement {

@@ -1,4 +1,5 @@
-import { arn, LOCAL_ACCOUNT_ID, resourceHash, type Template } from '../../assembly/manifest';
+import type { Template } from '../../../domain/assembly';
+import { arn, LOCAL_ACCOUNT_ID, resourceHash } from '../../assembly/manifest';
 import type { Cleanup } from '../../shared/cleanup';
 import type { EnvironmentFolder } from '../../state/paths';
 import type { Permissions } from '../iam/permissions';

@@ -1,3 +1,4 @@
+import type { TemplateResource } from '../../../domain/assembly';
 import { boundariesOf, findingsIn } from '../../../lib/checks/residency/plugin';
 import type { ResidencyBoundary } from '../../../lib/checks/residency/template';
 import { withStandby } from '../../support/rows';
@@ -20,7 +21,7 @@ const Parameters = {
 };
 
 /** What the rules find if a resource or a section is added, each as `rule: resource, location`. */
-const refusals = (It?: object, sections = {}, within = boundary) =>
+const refusals = (It?: TemplateResource, sections = {}, within = boundary) =>
   findingsIn({ Parameters, Resources: { ...network, ...(It && { It }) }, ...sections }, within).map(
     ({ rule, finding: { logicalId = '-', location } }) => `${rule.id}: ${logicalId}, ${location}`,
   );
@@ -158,7 +159,9 @@ it.each<[rule: string, type: string, path: string, value: unknown, within?: stri
   const Properties = path
     .split('.')
     .reduceRight<unknown>((inner, name) => (name === '0' ? [inner] : { [name]: inner }), given);
-  expect(refusals({ Type: type, Properties })).toContain(`${rule}: It, Properties.${path}${within}`);
+  expect(refusals({ Type: type, Properties: Object(Properties) })).toContain(
+    `${rule}: It, Properties.${path}${within}`,
+  );
 });
 
 it.each<[location: string, body: string]>([
@@ -186,7 +189,7 @@ const replica = {
   Properties: { PrimaryKeyArn: `arn:aws:kms:${region}:1:key/mrk-1` },
 };
 
-it.each<[finding: string, It: object | undefined, sections?: object, within?: ResidencyBoundary]>([
+it.each<[finding: string, It: TemplateResource | undefined, sections?: object, within?: ResidencyBoundary]>([
   ['unreviewed: It, Type', { Type: 'AWS::S3::Bucket' }],
   ['unreviewed: It, Type', { Type: 'AWS::EC2::Instance' }],
   ['unreadable: It, Type', { Type: 'Company::Network::Vpc::MODULE' }],

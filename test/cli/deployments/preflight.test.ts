@@ -1,4 +1,3 @@
-import type { AssembledStack } from '../../../cli/deployments/assembly';
 import { checks } from '../../../cli/deployments/checks/all';
 import { runChecks } from '../../../cli/deployments/preflight';
 import { type Environment, restoreSuffix, stacksOf } from '../../../lib/environment/schema';
@@ -56,10 +55,7 @@ const template = {
     Two: { Type: 'AWS::RDS::DBInstance', Properties: { AvailabilityZone: 'eu-central-1b' } },
   },
 };
-const stack: AssembledStack = {
-  ...{ name: plain.stackId, region: plain.region, account: accountId, bucket: '', tags: {}, template },
-  ...{ environment: `aws://${accountId}/${plain.region}`, terminationProtection: true },
-};
+const stack = { name: plain.stackId, region: plain.region, template };
 
 const answering = (action: string, value: object): Replies => ({ [action]: () => result(value) });
 const refusing = (action: string, code: string): Replies => ({ [action]: () => refusal(code) });
