@@ -19,14 +19,14 @@ export interface Connection {
 export interface ConnectionSettings {
   /** Milliseconds that a connection may be idle. @default 4,000: before servers close it, after 5 s or more */
   readonly idleTimeout?: number;
-  /** Milliseconds of silence after which the next address is tried beside the one that is silent. @default 1,500 */
-  readonly silence?: number;
   /** PEM. @default Node.js's copy of Mozilla's list, without `NODE_EXTRA_CA_CERTS` */
   readonly certificateAuthorities?: readonly string[];
   /** Replaces a checked address when connecting, for tests. @default - the same address */
   readonly route?: (address: string) => string;
 }
 
+/** Milliseconds of silence after which the next address is tried beside the one that is silent. */
+const silence = 1_500;
 /** Addresses tried in an attempt, so that a name with hundreds is no port scan. Route 53 returns at most eight. */
 const maxAddresses = 8;
 /** Milliseconds for which an address that did not deliver comes last. */
@@ -161,7 +161,7 @@ export function createConnections(settings: ConnectionSettings) {
           finish(ok({ host, address, socket }));
         });
         socket.on('error', failed).on('close', () => failed());
-        if (waiting.length > 0) timer = setTimeout(tryNext, settings.silence ?? 1_500);
+        if (waiting.length > 0) timer = setTimeout(tryNext, silence);
       };
       signal.addEventListener('abort', abort);
       if (signal.aborted) abort();

@@ -16,13 +16,12 @@ type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>
 export interface ReceiverSettings extends ConnectionSettings {
   /** Permits `http` to this machine: see `localReceiversVariable`. @default false */
   readonly allowLocal?: boolean;
-  /** Milliseconds for DNS lookup, connection and TLS handshake. @default 5,000 */
-  readonly connectTimeout?: number;
-  /** Milliseconds in total. @default 15,000 */
-  readonly timeout?: number;
   /** @default the machine's DNS servers */
   readonly resolve?: Resolve;
 }
+
+/** Milliseconds for DNS lookup, connection and TLS handshake. */
+const connectTimeout = 5_000;
 
 /** Receivers on the internet, never inside the VPC: `readReceiverUrl` and `isPublicUnicast` reject the rest. */
 export function createReceivers(settings: ReceiverSettings = {}): Receivers {
@@ -39,8 +38,8 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
         request.limit !== undefined && request.limit < milliseconds
           ? deadline(request.limit, 'slow')
           : deadline(milliseconds, reason);
-      const connect = () => within(settings.connectTimeout ?? 5_000, 'connect_timeout');
-      const all = within(settings.timeout ?? timeouts.response, 'timeout');
+      const connect = () => within(connectTimeout, 'connect_timeout');
+      const all = within(timeouts.response, 'timeout');
       let connecting = connect();
       try {
         const addresses = await findAddresses(url, connecting.signal);
