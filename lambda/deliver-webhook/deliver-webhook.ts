@@ -75,12 +75,13 @@ export async function deliverWebhook(
   const found = await ports.webhooks.find({ ...delivery, mayTry: queue === 'retry' });
   if (!found.ok) return found;
   const { webhook, trial } = found.value;
-  if (!webhook?.enabled) return stop(delivery, { again, webhook }, ports);
   const standing = standingOf(delivery, found.value);
   // If this fails, the claim ends by itself.
   if (standing.kind !== 'due' && trial) await ports.webhooks.release(webhookId, trial);
+  // Even if its webhook is disabled: it may be enabled before the successor is due.
+  if (webhook && standing.kind === 'made') return ok(succeed(delivery, standing.successor, ports));
+  if (!webhook?.enabled) return stop(delivery, { again, webhook }, ports);
   if (standing.kind === 'done') return ok(done);
-  if (standing.kind === 'made') return ok(succeed(delivery, standing.successor, ports));
   const { pause } = webhook;
   if (queue === 'delivery' && (webhook.unhealthy || pause)) return ok(requeue(delivery, 0));
   if (pause && !trial) return wait(delivery, pause, ports);

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import type { SQSRecord } from 'aws-lambda';
 import {
   type Delivery,
   deliveryId,
@@ -17,6 +19,7 @@ import type { DeliveryPorts, Receivers, Webhooks } from '../../../lambda/deliver
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { variables } from '../../../lambda/deliver-webhook/variables';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
+import { startHttpServer } from '../../support/http-server';
 import { expectDocumentedDelivery } from '../../support/openapi';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
 import { disableWebhook, eventText } from '../../support/webhooks';
@@ -158,6 +161,19 @@ it('a delivery stops when the webhook is disabled or removed', async () => {
   await send({ webhookId: 'wh-aaaaa-bbbbb-removed0000000' });
   expect(await run()).toMatchObject({ received: 2, failed: 0 });
   expect([await requests(), await attempts()]).toEqual([[], []]);
+});
+
+it('a successor that could not be sent is sent later, even of a webhook that was disabled meanwhile', async () => {
+  receiver.answer(path, 503);
+  await send();
+  const now = Date.now();
+  expect(await run({ now: () => now }, world.deliveries, missing)).toMatchObject({ failed: 1 });
+  await disableWebhook(world.database.owner, webhookId);
+  await send({}, world.retries);
+  await run({ now: () => now }, world.retries);
+  // 4.5 s by the row, and one to two minutes.
+  expect(retried()).toMatchObject([{ value: { number: 2, attempt: 2, notBefore: now + 94_500 } }]);
+  expect(await requests()).toHaveLength(1);
 });
 
 it('a delivery whose attempt is not recorded is not repeated', async () => {
@@ -462,15 +478,58 @@ it.each<[string, () => Partial<DeliveryPorts>]>([
   expect(world.log.lines).toMatchObject([{ logCode: 'WEBHOOK_DELIVERY_WAITS', cause }]);
 });
 
-it('no delivery goes to this machine without the exact value of its variable', async () => {
+it('is put together with the queue, key and secret of each variable, and delivers to this machine only for the exact value of its own', async () => {
+  const calls: unknown[] = [];
+  const aws = await startHttpServer(async (request, response) => {
+    const { QueueUrl, KeyId, secretArn } = JSON.parse(await text(request));
+    const operation = String(request.headers['x-amz-target'] ?? request.url)
+      .split(/[./]/)
+      .at(-1);
+    calls.push([
+      operation,
+      String(QueueUrl ?? KeyId ?? secretArn)
+        .split('/')
+        .at(-1),
+    ]);
+    // The database refuses, so that the message stays.
+    response.statusCode = operation === 'Execute' ? 400 : 200;
+    response.end(JSON.stringify({ Mac: Buffer.alloc(32).toString('base64') }));
+  });
   const names = [...databaseVariables['data-api'], ...variables];
   const env = jest.replaceProperty(process, 'env', {
-    ...Object.fromEntries(names.map((name) => [name, 'https://service.example/made-up'])),
+    ...Object.fromEntries(names.map((name) => [name, `${aws.url}${name}`])),
+    ...{ AWS_ENDPOINT_URL: aws.url, AWS_ACCESS_KEY_ID: 'made-up', AWS_SECRET_ACCESS_KEY: 'made-up' },
     ...{ AWS_REGION: 'eu-central-1', DATABASE_ACCESS: 'data-api', [localReceiversVariable]: 'true' },
   });
-  const { receivers } = createDependencies().ports;
+  const dependencies = createDependencies();
+  const { ports } = dependencies;
+  const handler = createHandler({ ...dependencies, ports: { ...ports, log: world.log } });
+  const ids = { deliveryId: deliveryId('ev-1', webhookId), webhookId, eventId: 'ev-1' };
+  const delivery = writeDelivery({ ...ids, acceptedAt: 0, body: '{}' });
+  for (const [queue, body] of [
+    ['DELIVERY_QUEUE_URL', '{'],
+    ['DELIVERY_QUEUE_URL', delivery],
+    ['RETRY_QUEUE_URL', delivery],
+  ] as const) {
+    const record = { messageId: '1', receiptHandle: '1', attributes: { ApproximateReceiveCount: '1' } };
+    await handler({ Records: [{ ...record, body, eventSourceARN: `arn:${queue}` } as SQSRecord] });
+  }
+  await dependencies.queues.retry.send([{ body: '{}', group: 'g' }]);
+  await ports.events.send([{ body: '{}', group: 'g' }]);
+  await ports.secrets.secret(webhookId, 1);
   env.restore();
+  await aws.stop();
+  expect(calls).toEqual([
+    ['SendMessageBatch', 'DELIVERY_DEAD_LETTER_QUEUE_URL'],
+    ['Execute', 'DATABASE_SECRET_ARN'],
+    ['ChangeMessageVisibility', 'DELIVERY_QUEUE_URL'],
+    ['Execute', 'DATABASE_SECRET_ARN'],
+    ['ChangeMessageVisibility', 'RETRY_QUEUE_URL'],
+    ['SendMessageBatch', 'RETRY_QUEUE_URL'],
+    ['SendMessageBatch', 'EVENTS_QUEUE_URL'],
+    ['GenerateMac', 'WEBHOOK_SECRETS_KEY_ID'],
+  ]);
   // On AWS, the Lambda Runtime API.
   const request = { webhookId, url: 'http://127.0.0.1:9001/', headers: {}, body: '' };
-  expect(await receivers.post(request)).toMatchObject({ reason: 'scheme_not_https' });
+  expect(await ports.receivers.post(request)).toMatchObject({ reason: 'scheme_not_https' });
 });
