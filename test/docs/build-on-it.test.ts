@@ -5,12 +5,12 @@ import { transformSync } from 'esbuild';
 import * as application from '../../lib/environments-app';
 import { projectRoot } from '../architecture/sources';
 import { codeUnder } from '../support/documents';
-import { withSla } from '../support/rows';
+import { withDirectAccess } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
 /** One environment, without the rule pack and CloudFormation's rules, which take most of a synthesis. */
-const quick = { environments: [withSla], validateTemplates: false };
+const quick = { environments: [withDirectAccess], validateTemplates: false };
 const app = {
   ...application,
   createApp: (options: object) => application.createApp({ ...quick, ...options }),

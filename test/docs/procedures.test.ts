@@ -5,7 +5,7 @@ import { permissionsFor } from '../constructs/documented-permissions';
 import { account, guarded, requestsOfCall } from '../guardrails/requests';
 import { readDocuments } from '../support/documents';
 import { type Request, statementsFor } from '../support/policy-evaluator';
-import { serving, withStandby } from '../support/rows';
+import { complete, serving, withStandby } from '../support/rows';
 import { type Json, stackOf, withApp } from '../support/stacks';
 import { type DocumentedCall, documentedCalls, roles, sectionsIn } from './calls';
 
@@ -47,7 +47,7 @@ const policyOf = (roleName: string): Json =>
   Object.values<Json>(resources).find(({ Properties }) => Properties.RoleName === roleName).Properties
     .Policies[0].PolicyDocument;
 
-const sides = [withStandby, serving(withStandby)].map((row) => ({ row: inForce(row), stack: stackOf(row) }));
+const sides = [complete, serving(complete)].map((row) => ({ row: inForce(row), stack: stackOf(row) }));
 
 /** A resource as docs/operating.md names it, in a stack that serves, with the tags that policies read. */
 function resourceIn(

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { resourceControlPolicy, serviceControlPolicy } from '../../lib/guardrails/policies';
 import { matches } from '../support/policy-evaluator';
 import { shapes } from '../support/rows';
-import { withTemporaryFolder } from '../support/stacks';
+import { withTemporaryFolder } from '../support/temporary-folder';
 import { guarded, templatesOf } from './requests';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of others

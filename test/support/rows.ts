@@ -60,6 +60,7 @@ export const withEveryOption = (row: Environment) =>
     domainNames: domainsOf(row),
     webhookOrigin: { reserve: true },
     throttle: { ...row.throttle, requestsPerAddress: 30_000 },
+    tags: { owner: 'payments', 'cost-center': '42' },
     ...(row.standby && {
       originAddress: adopted(7).address,
       standby: {
@@ -157,16 +158,16 @@ export const returned: WithStandby = (() => {
 
 const source = { cluster: 'wallet-eu-0123abcd', time: '2026-11-21T10:30:00Z' };
 
-/** A row in every shape that the documents know, for what holds of any. */
+/**
+ * A row in each shape that the documents prescribe, for what holds of any. What an edit makes of them is a row of one of these
+ * shapes again: environments.test.ts.
+ */
 export const shapes: Readonly<Record<string, Environment>> = {
   'on the first day': withStandby,
   complete,
-  'promoted by the word': serving(complete),
-  'promoted for good': promotedForGood,
+  promoted: serving(complete),
   returned,
   restored: restored(complete, source),
-  'restored, then promoted': serving(restored(complete, source)),
-  'promoted, then restored': restored(promotedForGood, source),
   'with direct access': withDirectAccess,
   'without a service level agreement': withoutSla,
   'one more': withOtherOptions,

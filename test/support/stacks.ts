@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { type ListedStack, stacksIn, type Template, type TemplateResource } from '../../domain/assembly';
@@ -8,6 +7,7 @@ import type * as application from '../../lib/environments-app';
 import { oncePerRun } from './once-per-run';
 import { shapes } from './rows';
 import { environments as table } from './table';
+import { withTemporaryFolder } from './temporary-folder';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 export type Json = any;
@@ -76,16 +76,6 @@ export class StackTemplate {
     return [...inline, ...attached.map(({ Properties }) => Properties)].flatMap(
       ({ PolicyDocument }) => PolicyDocument.Statement,
     );
-  }
-}
-
-/** A temporary folder, removed at the end. */
-export function withTemporaryFolder<Result>(use: (folder: string) => Result): Result {
-  const folder = mkdtempSync(join(tmpdir(), 'wallet-test-'));
-  try {
-    return use(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
   }
 }
 

@@ -11,3 +11,13 @@ export function temporaryFolder(): () => string {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
   return () => folder;
 }
+
+/** A temporary folder, removed at the end. */
+export function withTemporaryFolder<Result>(use: (folder: string) => Result): Result {
+  const folder = mkdtempSync(join(tmpdir(), 'wallet-test-'));
+  try {
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -3,8 +3,7 @@ import { promoted } from '../../lib/environment/schema';
 import { createApp } from '../../lib/environments-app';
 import { Workspace } from '../ci/workspace';
 import { disposable, keysIn, newcomer, restored, withDirectAccess, withStandby } from '../support/rows';
-import { withTemporaryFolder } from '../support/stacks';
-import { temporaryFolder } from '../support/temporary-folder';
+import { temporaryFolder, withTemporaryFolder } from '../support/temporary-folder';
 
 // CloudFormation's own rules take long to load.
 jest.setTimeout(120_000);
