@@ -13,7 +13,7 @@ export interface WebhookEvent {
 }
 
 /** Bytes of an event's JSON, as documented for receivers. The delivery with its envelope fits an SQS batch. */
-const maxEventBytes = 64 * 1024;
+export const maxEventBytes = 64 * 1024;
 
 /** An event's id: contains no full stop, the delimiter of the signed text. */
 export const isEventId = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text);

@@ -172,7 +172,7 @@ export abstract class DatabaseCluster extends Construct {
         // Aurora scales a reader of tier 1 with the writer, so that it can take over at once.
         promotionTier: Math.min(index, 1),
         publiclyAccessible: false,
-        // The template sets the version: docs/decisions/database-versions.md
+        // The template sets the version: docs/runbook/planned-work.md
         autoMinorVersionUpgrade: false,
         ...(this.insights && { enablePerformanceInsights: true, ...this.insights }),
       });

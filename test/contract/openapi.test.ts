@@ -1,12 +1,22 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { maxEventBytes, parseEvent } from '../../domain/event';
+import { isId, newId } from '../../domain/ids';
+import { longestProbeAge } from '../../domain/probe';
 import { type Operation, routes as table, tokenDetails } from '../../domain/routes';
+import { signatureHeaders } from '../../domain/signature';
+import { userAction } from '../../domain/tokens';
+import { defaultLifetimeSeconds } from '../../lambda/authorize-request/variables';
+import { respond } from '../../lambda/shared/http';
+import { timeouts } from '../../lambda/shared/timeouts';
+import { clockToleranceSeconds } from '../../lambda/shared/verify-jwt';
 import { functionRoutes, routeTable } from '../../lib/api/routes';
 import { withProblems } from '../runs/write-problems';
+import { recordLog } from '../support/log';
 import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
 import { apiOf } from '../support/region-api';
-import { first, withEveryOption } from '../support/rows';
+import { first, withEveryOption, withOtherOptions, withoutSla } from '../support/rows';
 import { stackOf } from '../support/stacks';
 
 /** The codes of the authorizer's denials, each a response of the gateway. */
@@ -24,52 +34,155 @@ it('lists the problems of domain/routes.ts, as npx tsx test/runs/write-problems.
   expect(withProblems(document.replaceAll(/^ +- user_group_not_found\n/gm, ''))).toBe(document);
 });
 
-describe('the synthesized API', () => {
-  const { routes, gatewayResponses } = apiOf(stackOf(withEveryOption(first)));
-  const context = { extendedRequestId: 'request-1', 'authorizer.detail': 'A text.' };
-  const responsesFor = (code: string) => gatewayResponses({ ...context, 'authorizer.code': code });
-  const fromGateway = responsesFor('token_expired');
+/** A token and a user action: one object, because each of several would be enough. */
+const securityOf = (name: Operation) => [
+  ...(routeTable[name].requiresToken
+    ? [
+        {
+          authenticationToken: [],
+          ...('user_action_missing' in table[name].problems && { userActionSignature: [] }),
+        },
+      ]
+    : []),
+];
 
-  it('has the routes of the document and no other, with a token where the document requires one', () => {
-    const documented = operations().map(({ method, path, operation }) => [
-      `${method} ${path}`,
-      expect.objectContaining({
-        AuthorizationType: operation.security.length > 0 ? 'CUSTOM' : 'NONE',
-        OperationName: operation.operationId,
-      }),
-    ]);
-    expect(routes).toEqual(Object.fromEntries(documented));
-  });
+describe.each([withEveryOption(first), withOtherOptions, withoutSla])(
+  'the synthesized API of $name',
+  (row) => {
+    const { routes, gatewayResponses, origins } = apiOf(stackOf(row));
+    const context = { extendedRequestId: 'request-1', 'authorizer.detail': 'A text.' };
+    const responsesFor = (code: string) => gatewayResponses({ ...context, 'authorizer.code': code });
+    const fromGateway = responsesFor('token_expired');
 
-  const denied = denials.map((code) => ({
-    ...responsesFor(code).find(({ type }) => type === 'ACCESS_DENIED'),
-    type: code,
-  }));
-  it.each([...denied, ...fromGateway])('returns $type as documented', (response) => {
-    const { status = 0, headers, body = '' } = response;
-    const answer = { status, contentType: headers?.['content-type'], body };
-    expectDocumented({ method: 'DELETE', path: '/auth/user-groups/ug-1', ...answer });
-  });
+    it('has the routes of the document and no other, with the security that each needs', () => {
+      const documented = operations().map(({ method, path, operation: { operationId, security } }) => [
+        ...[`${method} ${path}`, operationId, security, security.length > 0 ? 'CUSTOM' : 'NONE'],
+      ]);
+      const deployed = Object.entries(routes).map(([route, { OperationName, AuthorizationType }]) => [
+        ...[route, OperationName, securityOf(OperationName), AuthorizationType],
+      ]);
+      expect(deployed.sort()).toEqual(documented.sort());
+    });
 
-  const gatewayProblems = fromGateway.map(({ status, body }) => `${status} ${JSON.parse(body).code}`);
-
-  it.each(Object.entries(table).filter(([, { method }]) => method !== 'HEAD'))(
-    'and its functions return exactly the documented problems: %s',
-    (name, route) => {
-      const { requiresToken, ...row } = routeTable[name as Operation];
-      const hasFunction = 'createFunction' in row;
-      const fromAuthorizer = requiresToken ? denials.map((code) => `401 ${code}`) : [];
-      const ofGateway = gatewayProblems.filter(
-        (problem) =>
-          (requiresToken || !problem.startsWith('401 ')) && (hasFunction || !problem.startsWith('504 ')),
+    const denied = denials.map((code) => ({
+      ...responsesFor(code).find(({ type }) => type === 'ACCESS_DENIED'),
+      type: code,
+    }));
+    it.each([...denied, ...fromGateway])('returns $type as documented', (response) => {
+      const { status = 0, headers = {}, body = '' } = response;
+      expectDocumented({ method: 'DELETE', path: '/auth/user-groups/ug-1', status, headers, body });
+      expect(Object.keys(JSON.parse(body)).sort()).toEqual(
+        openApi.components.schemas.Problem.required.toSorted(),
       );
-      const fromFunction = Object.entries(route.problems).map(([code, { status }]) => `${status} ${code}`);
-      const { operation } = operations().find(({ operation }) => operation.operationId === name) ?? {};
-      expect(new Set(documentedProblems(operation))).toEqual(
-        new Set([...ofGateway, ...fromAuthorizer, ...fromFunction]),
+      const { since, sunset } = row.deprecation ?? {};
+      expect([headers.deprecation, headers.sunset].map(Boolean)).toEqual([since, sunset].map(Boolean));
+    });
+
+    it('returns the addresses as documented', () => {
+      const { headers = {}, body: template = '' } = origins ?? {};
+      const body = template.replace(/\{[\w.]+\}/g, '203.0.113.7');
+      expectDocumented({ method: 'GET', path: '/webhook-origins', status: 200, headers, body });
+      const { properties, required } = openApi.components.schemas.WebhookOrigins;
+      const optional = { reserve: row.webhookOrigin?.reserve, deprecation: row.deprecation };
+      const absent = Object.entries(optional).flatMap(([name, value]) => (value ? [] : [name]));
+      const members = Object.keys(JSON.parse(body)).sort();
+      expect(members).toEqual(
+        Object.keys(properties)
+          .filter((name) => !absent.includes(name))
+          .sort(),
       );
-    },
+      expect(required.toSorted()).toEqual(
+        Object.keys(properties)
+          .filter((name) => !(name in optional))
+          .sort(),
+      );
+      expect(headers['cache-control']).toBe('public, max-age=3600');
+    });
+
+    const gatewayProblems = fromGateway.map(({ status, body }) => `${status} ${JSON.parse(body).code}`);
+
+    it.each(Object.entries(table).filter(([, { method }]) => method !== 'HEAD'))(
+      'and its functions return exactly the documented problems: %s',
+      (name, route) => {
+        const { requiresToken, ...row } = routeTable[name as Operation];
+        const hasFunction = 'createFunction' in row;
+        const fromAuthorizer = requiresToken ? denials.map((code) => `401 ${code}`) : [];
+        const ofGateway = gatewayProblems.filter(
+          (problem) =>
+            (requiresToken || !problem.startsWith('401 ')) && (hasFunction || !problem.startsWith('504 ')),
+        );
+        const fromFunction = Object.entries(route.problems).map(([code, { status }]) => `${status} ${code}`);
+        const { operation } = operations().find(({ operation }) => operation.operationId === name) ?? {};
+        expect(new Set(documentedProblems(operation))).toEqual(
+          new Set([...ofGateway, ...fromAuthorizer, ...fromFunction]),
+        );
+      },
+    );
+  },
+);
+
+/** Every node of the document. */
+function* nodesOf(node: object): Generator<Record<string, unknown>> {
+  yield node as Record<string, unknown>;
+  for (const each of Object.values(node)) if (typeof each === 'object' && each) yield* nodesOf(each);
+}
+const nodes = [...nodesOf(openApi)];
+
+it('requires every parameter, those of its path among them, and every body', () => {
+  const inputs = nodes.filter((node) => 'in' in node && 'schema' in node);
+  const bodies = nodes.flatMap(({ requestBody }) => (requestBody ? [requestBody] : []));
+  expect([...inputs, ...bodies].filter((each) => !(each as { required?: boolean }).required)).toEqual([]);
+  for (const { path, operation } of operations())
+    expect((operation.parameters ?? []).map(({ name }: { name: string }) => `{${name}}`)).toEqual(
+      path.match(/\{.+?\}/g) ?? [],
+    );
+  const headers = openApi.webhooks.event.post.parameters.map(({ name }: { name: string }) => name);
+  expect(headers).toEqual(['webhook-id', 'webhook-timestamp', ...signatureHeaders]);
+});
+
+it('states the limits of the code, and no other', () => {
+  const texts = nodes.flatMap(({ description }) => (typeof description === 'string' ? [description] : []));
+  const stated = texts.flatMap((text) =>
+    Array.from(
+      text.matchAll(/\b(an?|two|five|\d[\d,]*)\s+(hours?|[KM]i?B|levels|minutes?|seconds?|bytes)\b/g),
+      ([, ...words]) => words.join(' '),
+    ),
   );
+  const event = openApi.webhooks.event.post.requestBody.content['application/json'].example;
+  const levels = (count: number) =>
+    JSON.stringify({ ...event, data: 0 }).replace(
+      '"data":0',
+      `"data":${'['.repeat(count)}${']'.repeat(count)}`,
+    );
+  const deepest = Array.from({ length: 200 }, (_, count) => count).findLast(
+    (count) => parseEvent(levels(count)).ok,
+  );
+  const words: Readonly<Record<number, string>> = { 2: 'two', 5: 'five' };
+  const inMinutes = (seconds: number) => `${words[seconds / 60]} minutes`;
+  expect([...new Set(stated)].sort()).toEqual(
+    [
+      ...[`${maxEventBytes / 1024} KiB`, `${deepest} levels`, `${timeouts.response / 1_000} seconds`],
+      ...[`${defaultLifetimeSeconds / 3_600} hours`, `${words[clockToleranceSeconds]} seconds`],
+      ...[inMinutes(userAction.lifetime), inMinutes(longestProbeAge / 1_000)],
+      // The addresses' Cache-Control, above; API Gateway's own.
+      ...['an hour', '10 MB', '10,240 bytes'],
+    ].sort(),
+  );
+  expect(texts).toContain(table.checkDelivery.problems.delivery_too_old.detail);
+});
+
+it.each(['UserGroupId', 'webhookId'])('%s is what the code takes for an id', (name) => {
+  const schema = openApi.components.schemas[name] ?? nodes.find((node) => node.name === name)?.schema;
+  const { pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
+  const [, prefix = ''] = /^\^(\w\w)-/.exec(pattern) ?? [];
+  const id = newId(prefix as 'ug');
+  const near = Array.from(id, (_, at) => [
+    ...Array.from('-aA0_ \n', (one) => id.slice(0, at) + one + id.slice(at + 1)),
+    ...[id.slice(0, at), id + id.slice(at), id.slice(at)],
+  ]).flat();
+  const accepts = (text: string) =>
+    new RegExp(pattern).test(text) && text.length >= minLength && text.length <= maxLength;
+  for (const each of [id, ...near]) expect([each, accepts(each)]).toEqual([each, isId(each, prefix as 'ug')]);
 });
 
 it('documents no body of a response to HEAD, and the statuses of GET', () => {
@@ -84,7 +197,33 @@ it('documents no body of a response to HEAD, and the statuses of GET', () => {
   ]);
 });
 
-it.each(functionRoutes)('the function of %s has a problem for 503 and one for 500', (name) => {
-  const statuses = Object.values(table[name].problems).map(({ status }) => status);
-  expect(statuses).toEqual(expect.arrayContaining([500, 503]));
-});
+it.each(functionRoutes)(
+  'the function of %s returns each of its problems as documented, 500 and 503 among them',
+  async (name) => {
+    const { method, path, problems } = table[name];
+    const codes = Object.keys(problems) as never[];
+    const statuses = codes.map(async (code) => {
+      const event = { requestContext: { extendedRequestId: 'request-1' } } as never;
+      const responding = { operation: name, log: recordLog(), responseHeaders: {} };
+      const response = await respond(
+        event,
+        responding,
+        async () => ({ ok: false, error: { code } }) as never,
+      );
+      const headers = Object.entries(response.headers ?? {}).map(([header, value]) => [
+        header.toLowerCase(),
+        value,
+      ]);
+      const { statusCode: status, body } = response;
+      expectDocumented({
+        method,
+        path: path.replace(/\{.+?\}/, 'id'),
+        status,
+        headers: Object.fromEntries(headers),
+        body,
+      });
+      return status;
+    });
+    expect(await Promise.all(statuses)).toEqual(expect.arrayContaining([500, 503]));
+  },
+);

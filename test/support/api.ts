@@ -43,7 +43,7 @@ export async function send(
   sent.on('error', () => undefined);
   const text = await readText(response);
   const { statusCode: status = 0, headers: received } = response;
-  expectDocumented({ method, path, status, contentType: received['content-type'], body: text });
+  expectDocumented({ method, path, status, headers: received, body: text });
   return { status, headers: received, text, body: JSON.parse(text || '{}') };
 }
 

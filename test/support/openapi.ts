@@ -49,8 +49,34 @@ const namesIn = ({ $ref }: Json): string[] => $ref.split('/').slice(1);
 const resolve = (response: Json): Json =>
   response.$ref ? namesIn(response).reduce((node, name) => node[name], openApi) : response;
 
+/** Every response may have these; the contract does not say. */
+const undocumentedHeaders = ['cache-control', 'content-type'];
+/** Those of a deprecated environment, and of some responses to HEAD. */
+const optionalHeaders = (method: string) => [
+  'deprecation',
+  'sunset',
+  ...(method === 'HEAD' ? ['retry-after'] : []),
+];
+
+/** What is wrong with the headers of a response: those that the document names anywhere, by lower-case name. */
+function wrongHeaders(method: string, { headers: documented = {} }: Json, headers: Headers): string[] {
+  const named = new Map(Object.entries<Json>(documented).map(([name, value]) => [name.toLowerCase(), value]));
+  const everywhere = operations().flatMap(({ operation }) =>
+    Object.values(operation.responses).flatMap((each) => Object.keys(resolve(each).headers ?? {})),
+  );
+  return [...new Set(everywhere.map((name) => name.toLowerCase()))].filter((name) => {
+    const value = headers[name];
+    if (value === undefined) return named.has(name) && !optionalHeaders(method).includes(name);
+    if (!named.has(name)) return !undocumentedHeaders.includes(name);
+    const { $ref } = named.get(name);
+    return $ref && !ajv.getSchema(`openapi${$ref}/schema`)?.(value);
+  });
+}
+
+type Headers = Readonly<Record<string, unknown>>;
+
 /**
- * Validates a response against the document: operation, status, media type and body. An undocumented method
+ * Validates a response against the document: operation, status, headers, media type and body. An undocumented method
  * or path must get `route_not_found`.
  *
  * @throws Error with what is not documented
@@ -60,11 +86,13 @@ export function expectDocumented(response: {
   /** As sent; a query is ignored. */
   readonly path: string;
   readonly status: number;
-  readonly contentType: string | undefined;
+  /** By lower-case name. */
+  readonly headers: Headers;
   /** As received, before parsing. */
   readonly body: string;
 }): void {
-  const { method, path, status, contentType, body } = response;
+  const { method, path, status, headers, body } = response;
+  const contentType = headers['content-type'] as string | undefined;
   const what = `${method} ${path}: ${status} ${contentType} ${body}`;
   const route = path.replace(/\?.*/, '').replace(/\/+$/, '');
   const known = operations().find(
@@ -73,6 +101,8 @@ export function expectDocumented(response: {
   const documented = (known?.operation.responses ?? unknownRoute)[status];
   if (!documented) throw new Error(`${what}\nis no documented status`);
   const { content } = resolve(documented);
+  const wrong = wrongHeaders(method, resolve(documented), headers);
+  if (wrong.length > 0) throw new Error(`${what}\nhas undocumented headers, or none: ${wrong.join(', ')}`);
   const mediaType = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (content ? !(mediaType in content) : body !== '') throw new Error(`${what}\nis of no documented type`);
   if (!content) return;

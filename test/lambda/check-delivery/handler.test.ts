@@ -55,12 +55,13 @@ async function check(
     body: sent.body,
   } as unknown as APIGatewayProxyEvent);
   const { statusCode: status, headers, body: text } = response;
+  const received = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
   expectDocumented({
-    ...{ method: 'POST', path: `/webhook-origins/check/${webhookId}` },
-    ...{ status, contentType: String(headers?.['Content-Type'] ?? ''), body: text },
+    ...{ method: 'POST', path: `/webhook-origins/check/${webhookId}`, status, body: text },
+    headers: Object.fromEntries(received),
   });
   expect(headers).toMatchObject({ ...responseHeaders, 'Cache-Control': 'no-store' });
-  expect(headers?.['WWW-Authenticate']).toBe(status === 401 ? 'StandardWebhooks' : undefined);
+  if (status === 401) expect(headers?.['WWW-Authenticate']).toBe('StandardWebhooks');
   expect(JSON.stringify(log.lines)).not.toMatch(/v1,|"data"/);
   return { answer: text ? `${status} ${JSON.parse(text).code}` : `${status}`, emitted };
 }
