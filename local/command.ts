@@ -133,16 +133,17 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
       step('Synthesizing the stacks');
       requireFreePorts(context.environmentNames, ports, environments).catch(fail);
     };
-    const prepared = [
+    const preparing = [
       provideAssembly({ directory: assembly, signal, onSynthesis }),
       prepareCluster(state, signal),
     ];
-    for (const each of prepared) each.catch(fail);
-    // Loaded while another process synthesizes the stacks.
+    for (const each of preparing) each.catch(fail);
+    const prepared = allSettledOrThrow(preparing);
+    // Loaded, and its services started, while another process synthesizes the stacks.
     const { startLocal } = require('./start') as typeof start;
-    await allSettledOrThrow(prepared);
     const local = await startLocal({
       assembly,
+      prepared,
       state,
       ports,
       ending,

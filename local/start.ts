@@ -12,6 +12,8 @@ import { writeJson } from './state/json';
 export interface LocalOptions extends Pick<Shared, 'state' | 'log'> {
   /** The folder of a cloud assembly. */
   readonly assembly: string;
+  /** What completes it, while the AWS services start. @default - it is complete */
+  readonly prepared?: Promise<unknown>;
   readonly ports: Ports;
   /** Names. @default - every environment with an API */
   readonly environments?: readonly string[];
@@ -54,10 +56,7 @@ async function start(
   shared: Omit<Shared, 'certificate' | 'services'>,
   cleanup: Cleanup,
 ) {
-  const { assembly, state, ports } = options;
-  const serving = servingStacks(readAssembly(assembly));
-  const positions = serving.map(({ environment }) => environment);
-  const stacks = serving.filter(({ environment }) => options.environments?.includes(environment) ?? true);
+  const { assembly, prepared, state, ports } = options;
   // Commands find running environments by these files.
   const removeAddresses = () => {
     for (const file of [state.outputsFile, state.endpointsFile]) rmSync(file, { force: true });
@@ -77,25 +76,29 @@ async function start(
     services: startServices(cleanup, authorize),
   };
 
-  async function startOne(stack: Stack): Promise<RunningEnvironment> {
-    const { environment } = stack;
+  async function startOne(stack: Stack, position: number): Promise<RunningEnvironment> {
     const own = {
       permissions: createPermissions(options.decide),
-      portOf: (stageName: string) => portOf(stageName, positions.indexOf(environment), ports),
+      portOf: (stageName: string) => portOf(stageName, position, ports),
       cleanup: cleanup.nested(),
     };
     permissions.push(own.permissions);
     return startEnvironment(stack, own, { ...shared, ...parts });
   }
 
-  const starting = stacks.map(startOne);
-  for (const each of [...Object.values(parts), ...starting]) each.catch(shared.onFailure);
+  async function startAll(): Promise<RunningEnvironment[]> {
+    await prepared;
+    const starting = servingStacks(readAssembly(assembly)).flatMap((stack, position) =>
+      (options.environments?.includes(stack.environment) ?? true) ? [startOne(stack, position)] : [],
+    );
+    for (const each of starting) each.catch(shared.onFailure);
+    return allSettledOrThrow(starting);
+  }
+
+  const starting = startAll();
+  for (const each of [...Object.values(parts), starting]) each.catch(shared.onFailure);
   // Also the services, for what starts now to be stopped.
-  const [services, , ...environments] = await allSettledOrThrow([
-    parts.services,
-    parts.certificate,
-    ...starting,
-  ]);
+  const [services, , environments] = await allSettledOrThrow([parts.services, parts.certificate, starting]);
   cleanup.nested().add(removeAddresses);
   const databases = Array.from(services.databases, ([environment, url]) => [`database-${environment}`, url]);
   const others = { ...Object.fromEntries(databases), 'webhook-receiver': receiverUrl(ports) };

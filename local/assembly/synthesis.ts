@@ -32,6 +32,8 @@ export async function synthesize(directory: string, signal: AbortSignal, root = 
       CDK_OUTDIR: directory,
       // Validation by CloudFormation's rules doubles the time; `npm run synth` and the tests do it.
       CDK_VALIDATION: 'false',
+      // Of every construct: the CDK would write them beside the templates.
+      CDK_CONTEXT_JSON: JSON.stringify({ 'aws:cdk:disable-creation-stack-traces': true }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl-C in a terminal reaches the whole process group; only this process may stop the app.

@@ -20,8 +20,8 @@ const node = `case "$*" in
 *) echo WALLET_EU_ACCOUNT=111111111111 ;;
 esac`;
 
-/** Runs the checks of `.ci/run` with a few commands only: shell scripts, which record their arguments first. */
-function run(stubs: Readonly<Record<string, string>>, CI = '') {
+/** Runs `.ci/run` with a few commands only: shell scripts, which record their arguments first. */
+function run(stubs: Readonly<Record<string, string>>, CI = '', group = 'checks') {
   const tools = join(folder(), 'bin');
   rmSync(folder(), { recursive: true });
   mkdirSync(tools, { recursive: true });
@@ -35,7 +35,7 @@ function run(stubs: Readonly<Record<string, string>>, CI = '') {
     writeFileSync(join(tools, name), text, { mode: 0o755 });
   }
   const env = { PATH: tools, CI, CI_CACHE: join(folder(), 'cache') };
-  const { status, stdout, stderr } = spawnSync('/bin/bash', ['.ci/run', 'checks'], { cwd: projectRoot, env });
+  const { status, stdout, stderr } = spawnSync('/bin/bash', ['.ci/run', group], { cwd: projectRoot, env });
   const called = existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [];
   return { status, printed: String(stderr) + String(stdout), called };
 }
@@ -48,6 +48,14 @@ it.each([
   const printed = expect.stringContaining('Skipped: shellcheck, npm run test:tools and npm run test:browser');
   expect(outcome).toEqual({ status, printed });
   expect(called.includes('npm run typecheck')).toBe(status === 0);
+});
+
+it.each([
+  [0, '3 passed, 0 failed'],
+  [1, '2 passed, 1 failed'],
+])('exits with %d when the suite ends with "%s"', (status, line) => {
+  const outcome = run({ npm: `[ "$1" != test ] || { echo ${line}; exit ${status}; }` }, '', 'tests');
+  expect(outcome).toMatchObject({ status, printed: expect.stringContaining(line) });
 });
 
 it('fails when one of the concurrent commands fails, and prints the output of each', () => {

@@ -44,6 +44,17 @@ it.each([
   expect(faultsOf(changed)).toEqual([expect.stringContaining(fault)]);
 });
 
+it.each([
+  ['guardrails.md', / (\d+) days as the artifact/, 'drift.yml', 'residency-'],
+  ['decisions/deployments.md', / (\d+) days as an artifact/, 'deploy.yml', 'deployed-'],
+])('docs/%s says how long GitHub keeps an artifact: %s', (document, sentence, workflow, artifact) => {
+  const [, days] = sentence.exec(readFileSync(join(projectRoot, 'docs', document), 'utf8')) ?? [];
+  const { text = '' } = workflows.find(({ name }) => name === workflow) ?? {};
+  const steps = Object.values<Yaml>(parse(text).jobs).flatMap((job) => job.steps ?? []);
+  const uploads = steps.filter((step) => step.with?.name?.startsWith(artifact));
+  expect(uploads.map((step) => step.with['retention-days'])).toEqual([Number(days)]);
+});
+
 /** The jobs that assume a role, by workflow. */
 const rolesOf = ({ text }: { readonly text: string }) =>
   Object.values<Yaml>(parse(text).jobs).flatMap(({ environment, steps = [] }) =>

@@ -58,7 +58,7 @@ it('kill -9 ends every process, and the next start has what was committed; of tw
   const { port } = new URL(openLocalEnvironment(directory).outputs(name).ApiBaseUrl ?? '');
   const processes = killed.processes();
   killed.process.kill('SIGKILL');
-  await eventually(() => !processes.some(isRunning), 30);
+  await eventually(() => !processes.some(isRunning));
 
   const offset = String(Number(port) - 8_001);
   const pair = [start(offset), start(offset)];
@@ -79,12 +79,12 @@ it('Ctrl-C completes the running request and stops everything', async () => {
   await client.query('begin; lock table user_groups in access exclusive mode');
   const status = sendDeletion();
   const waiting = "select from pg_locks where relation = 'user_groups'::regclass and not granted";
-  await eventually(async () => (await client.query(waiting)).rowCount === 1, 30);
+  await eventually(async () => (await client.query(waiting)).rowCount === 1);
   winner.process.kill('SIGINT');
-  await eventually(() => winner.said.stderr.includes('Stopping'), 30);
+  await eventually(() => winner.said.stderr.includes('Stopping'));
   await client.query('rollback');
   await close();
   expect(await status).toBe(200);
   expect((await winner.ended()).exitCode).toBe(0);
-  await eventually(() => !processes.some(isRunning), 30);
+  await eventually(() => !processes.some(isRunning));
 });

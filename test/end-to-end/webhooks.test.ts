@@ -52,7 +52,7 @@ async function openWebhook(environment: string) {
 /** Waits for the rows of attempts, which are written after the receiver's response. */
 async function attempts(environment: string, eventId: string, count: number): Promise<readonly Attempt[]> {
   const read = () => local.walletJson<Attempt[]>(environment, 'deliveries', '--event', eventId);
-  await eventually(async () => (await read()).length >= count, 10);
+  await eventually(async () => (await read()).length >= count);
   return read();
 }
 

@@ -107,6 +107,7 @@ it('tells a port in use while it synthesizes', async () => {
     await once(signal, 'abort');
     signal.throwIfAborted();
   });
+  mockStart.mockImplementation(({ prepared }) => prepared);
   const other = await startHttpServer(() => undefined);
   const offset = `--port-offset=${other.port - 8_001}`;
   const args = ['--environment', first.name, '--state', join(folder(), 'state'), offset];

@@ -88,10 +88,10 @@ it('ends at once when it is aborted', async () => {
       action === 'secretsmanager:GetSecretValue' ? 'AccessDeniedException: no grant' : undefined,
   }).catch(String);
   const log = join(state.environment(name).logsDirectory, 'SchemaMigrationMigrateSchema.log');
-  await eventually(() => expect(readFileSync(log, 'utf8')).toMatch(/Database not ready.*AccessDenied/), 60);
+  await eventually(() => expect(readFileSync(log, 'utf8')).toMatch(/Database not ready.*AccessDenied/));
   const asked = performance.now();
   interruption.abort(new Error('Ctrl-C'));
   expect(await failed).toBe('Error: Ctrl-C');
   // It would have taken eight minutes.
-  expect(performance.now() - asked).toBeLessThan(20_000);
+  expect(performance.now() - asked).toBeLessThan(120_000);
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Repeats `check` until it neither throws nor returns false. @throws the last error, after these seconds */
-export async function eventually(check: () => unknown, seconds = 5): Promise<void> {
+/** Repeats `check` until it neither throws nor returns false. @throws the last error, after these seconds: many, for a busy machine */
+export async function eventually(check: () => unknown, seconds = 120): Promise<void> {
   const deadline = performance.now() + seconds * 1_000;
   for (;;) {
     try {

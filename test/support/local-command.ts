@@ -19,7 +19,7 @@ export function startLocalCommand(directory: string, ...args: string[]) {
     /** Waits until it prints that it is ready. @throws Error with its output if it exits before */
     async ready() {
       const isReady = () => said.stdout.includes('Ctrl-C stops everything');
-      await eventually(() => isReady() || hasExited(), 120);
+      await eventually(() => isReady() || hasExited());
       if (!isReady()) throw new Error(`It ended before it was ready:\n${(await command.ended()).stderr}`);
     },
     /** Its current process tree, including itself. */

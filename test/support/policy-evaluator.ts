@@ -63,6 +63,7 @@ function holds(
 }
 
 export function matches(pattern: string, text: string): boolean {
+  if (!/[*?]/.test(pattern)) return pattern === text;
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, '\\$&');
   return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's').test(text);
 }

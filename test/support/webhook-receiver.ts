@@ -33,7 +33,7 @@ export async function startWebhookReceiver() {
     answer: (name: string, ...statuses: number[]) => void answers.set(name, statuses),
     /** Waits for this many deliveries to a name. @throws Error after 20 s */
     async received(name: string, count: number) {
-      await eventually(() => arrivedAt(name).length >= count, 20);
+      await eventually(() => arrivedAt(name).length >= count);
       return arrivedAt(name);
     },
     stop: () => server.stop(),

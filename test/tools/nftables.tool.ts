@@ -30,14 +30,14 @@ const docker = `table ip docker {
 async function listen(name: (typeof names)[number], port: number) {
   const code = `require('net').createServer((socket) => socket.end('hello')).listen(${port}, '::')`;
   spawn('ip', ['netns', 'exec', `${prefix}${name}`, process.execPath, '-e', code], { stdio: 'ignore' });
-  await eventually(async () => connect(name, '127.0.0.1', port) === 'open', 10);
+  await eventually(async () => connect(name, '127.0.0.1', port) === 'open');
 }
 
 /** As HTTP/3 would. */
 async function listenByUdp(port: number) {
   const code = `require('dgram').createSocket('udp6').on('message', function (_, { address, port }) { this.send('hello', port, address); }).bind(${port})`;
   spawn('ip', ['netns', 'exec', `${prefix}host`, process.execPath, '-e', code], { stdio: 'ignore' });
-  await eventually(async () => ask('host', '127.0.0.1', port) === 'open', 10);
+  await eventually(async () => ask('host', '127.0.0.1', port) === 'open');
 }
 
 beforeAll(async () => {

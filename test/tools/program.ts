@@ -31,7 +31,7 @@ export async function startProgram(
     },
   };
   try {
-    await eventually(() => fetch(url), 60);
+    await eventually(() => fetch(url));
     return program;
   } catch {
     await program.stop();

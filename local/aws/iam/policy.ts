@@ -123,6 +123,8 @@ function applies({ actions, resources, principals, conditions }: Statement, requ
 
 /** Whether a pattern with `*` and `?` matches the whole text. */
 function matches(pattern: string, text: string): boolean {
+  // Nearly all, and many times quicker.
+  if (!/[*?]/.test(pattern)) return pattern === text;
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
     .replaceAll('*', '.*')

@@ -33,10 +33,10 @@ export interface DataApiOptions {
   ) => string | undefined;
   /** Statement timeout in milliseconds. @default 45,000: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-timeouts.html */
   readonly statementMs?: number;
-  /** Idle timeout of a transaction in milliseconds. @default 180,000: https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_BeginTransaction.html */
-  readonly transactionIdleMs?: number;
 }
 
+/** Milliseconds for which a transaction may be idle: https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_BeginTransaction.html */
+const transactionIdleMs = 180_000;
 /** Connections per role. Our PostgreSQL allows 300 in total. */
 const maxConnections = 20;
 
@@ -45,7 +45,7 @@ const maxConnections = 20;
  * alone or in a transaction. Errors name anything else as unsupported.
  */
 export function createDataApi(options: DataApiOptions) {
-  const { resolve, authorize, statementMs = 45_000, transactionIdleMs = 180_000 } = options;
+  const { resolve, authorize, statementMs = 45_000 } = options;
   const pools = new Map<string, pg.Pool>();
   const inUse = new Set<pg.PoolClient>();
   const transactions = new Map<string, { readonly client: pg.PoolClient; readonly expiry: NodeJS.Timeout }>();

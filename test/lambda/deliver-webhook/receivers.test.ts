@@ -305,7 +305,7 @@ it('a request is sent again over a new connection, not over another lost one', a
   });
   const send = client();
   const sent = Promise.all(Array.from({ length: 8 }, () => send(port)));
-  await eventually(() => waiting.length === 8, 20);
+  await eventually(() => waiting.length === 8);
   for (const socket of waiting) socket.write(bodyOf(2));
   expect(await sent).toEqual(Array(8).fill(answered()));
   expect(await send(port)).toEqual(answered());
@@ -454,7 +454,7 @@ it.each([
       expect(await send(port)).toEqual(answered(201));
       if (!isLate) {
         for (const socket of open) unasked(socket);
-        await eventually(() => closed.size === 1, 20);
+        await eventually(() => closed.size === 1);
       }
       expect(await send(port)).toEqual(answered(202));
     }
@@ -517,7 +517,7 @@ it('webhooks never share a connection; the least recently used is closed when mo
   await send(0);
   expect(seen).toMatchObject({ closed: 0, connections: 200 });
   await send(200);
-  await eventually(() => seen.closed === 1, 20);
+  await eventually(() => seen.closed === 1);
   await send(0);
   expect(seen.connections).toBe(201);
 });

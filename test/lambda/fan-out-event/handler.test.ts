@@ -233,7 +233,7 @@ describe('an event that its producer sends again', () => {
       fanningOut = fanOut();
       const waiting = () =>
         world.database.query`select pid from pg_locks where locktype = 'transactionid' and not granted`;
-      await eventually(async () => (await waiting()).length > 0, 20);
+      await eventually(async () => (await waiting()).length > 0);
       return ok(null);
     });
     await fanningOut;

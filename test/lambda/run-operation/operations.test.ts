@@ -63,7 +63,7 @@ it('remove-ephemeral-organizations waits for a concurrent insert, and removes th
     removing = remove(organizationId);
     const waiting = () =>
       region.query`select pid from pg_locks where locktype = 'transactionid' and not granted`;
-    await eventually(async () => (await waiting()).length > 0, 20);
+    await eventually(async () => (await waiting()).length > 0);
     return ok(null);
   });
   expect(await removing).toMatchObject({ ok: true, result: { removed: [organizationId] } });
@@ -175,7 +175,7 @@ it('add-webhook waits for a concurrent one of its organization, and counts that 
     const waiting = () => region.query`
       select pid from pg_locks join pg_database on database = pg_database.oid
       where locktype = 'advisory' and not granted and datname = current_database()`;
-    await eventually(async () => isOver || (await waiting()).length > 0, 20);
+    await eventually(async () => isOver || (await waiting()).length > 0);
     return ok(null);
   });
   expect(await adding).toEqual(refused('too_many_webhooks'));

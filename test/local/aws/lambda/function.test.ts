@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -85,16 +86,23 @@ test('as many instances start at once as there are cores; idle ones end, the lat
     starting -= 1;
     return startInProcess(code);
   };
-  const code = 'await new Promise((end) => setTimeout(end, event));';
+  const occupied = new EventEmitter().setMaxListeners(0);
+  Object.assign(globalThis, { occupied });
+  const code = 'if (event) await new Promise((end) => occupied.once("end", end));';
   const busy = start(code, { runtime, idleLimit: 300 });
-  await Promise.all(Array.from({ length: 10 }, () => busy.invoke(100)));
+  const running = Array.from({ length: 10 }, () => busy.invoke(true));
+  await eventually(() => occupied.listenerCount('end') === 10);
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+  occupied.emit('end');
+  await Promise.all(running);
   expect(most).toBe(Math.min(10, availableParallelism()));
   const latest = busy.instances().at(-1);
+  jest.advanceTimersByTime(299);
+  await busy.invoke(false);
   expect(busy.instances()).toHaveLength(10);
-  await eventually(async () => {
-    await busy.invoke(0);
-    return busy.instances().length === 1;
-  });
+  jest.advanceTimersByTime(1);
+  jest.useRealTimers();
+  await eventually(() => busy.instances().length === 1);
   expect(busy.instances()).toEqual([latest]);
 });
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BeginTransactionCommand,
   ExecuteStatementCommand,
@@ -27,7 +26,6 @@ beforeAll(async () => {
   postgres = await startPostgres();
   api = await startDataApi({
     statementMs: 1_500,
-    transactionIdleMs: 1_000,
     resolve({ secretArn }) {
       const user = secretArn.split(':').at(-1) ?? '';
       if (user === 'unknown') return 'unknown-secret';
@@ -66,17 +64,20 @@ it.each<[name: string, message: string, sql: string, input?: Input]>([
 });
 
 it('a transaction is not found by another caller, and releases its locks when it expires', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'Date', 'performance'] });
   const begun = await client.send(new BeginTransactionCommand(caller));
   const transactionId = begun.transactionId as string;
   await execute('lock table entry in access exclusive mode', { transactionId });
   const notFound = { name: 'TransactionNotFoundException', $metadata: { httpStatusCode: 404 } };
   const other = execute('select 1', { transactionId, secretArn: secretOf('reader') });
   await expect(other).rejects.toMatchObject(notFound);
-  // Each statement begins the idle time anew: together, these take longer.
-  for (const _ of [1, 2, 3, 4]) {
-    await sleep(300);
+  // Each statement begins the idle time of three minutes anew.
+  for (const _ of [1, 2]) {
+    jest.advanceTimersByTime(179_000);
     await execute('select 1', { transactionId });
   }
+  jest.advanceTimersByTime(180_000);
+  jest.useRealTimers();
   await eventually(() => rowOf('count(*) from entry'));
   await expect(execute('select 1', { transactionId })).rejects.toMatchObject(notFound);
 });
