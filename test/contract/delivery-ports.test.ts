@@ -60,7 +60,8 @@ const implementations = {
       } satisfies Subscriptions,
       add: async () => {
         const webhookId = newId('wh');
-        database.addWebhook({ webhookId, organizationId, url, enabled: true, health: { failures: 0 } });
+        const webhook = { webhookId, organizationId, url, secretVersion: 1 };
+        database.webhooks.set(webhookId, { ...webhook, health: { failures: 0 } });
         return webhookId;
       },
       move: async (webhookId: string) => {

@@ -11,7 +11,8 @@ const silent: HealthResult = { ...good, unhealthy: true, answered: false, silent
 /** A store with a healthy webhook, and what is called of it. */
 function open() {
   const database = new SimulatedDatabase(Date.now);
-  database.addWebhook({ webhookId: 'wh-1', organizationId: '', url, enabled: true, health: { failures: 0 } });
+  const webhook = { webhookId: 'wh-1', organizationId: '', url, secretVersion: 1 };
+  database.webhooks.set('wh-1', { ...webhook, health: { failures: 0 } });
   const store: AttemptStore = {
     write: async (attempts) => ok(database.write(attempts)),
     set: async (changes) => ok(database.set(changes)),

@@ -18,18 +18,16 @@ export interface SimulatedWebhook {
   readonly webhookId: string;
   readonly organizationId: string;
   url: string;
-  enabled: boolean;
-  disabledReason?: string;
-  disabledAt?: number;
+  /** If it is disabled. */
+  disabling?: DisabledWebhook;
   health: Health;
-  secretVersion?: number;
+  secretVersion: number;
   rotatedAt?: number;
 }
 
 /** What PostgreSQL does for the two functions: the cases of test/contract hold it to that. */
 export class SimulatedDatabase {
   readonly webhooks = new Map<string, SimulatedWebhook>();
-  private readonly byOrganization = new Map<string, SimulatedWebhook[]>();
   readonly events = new Map<string, AcceptedEvent>();
   /** Keyed by delivery. */
   readonly attempts = new Map<string, readonly AttemptRow[]>();
@@ -40,20 +38,7 @@ export class SimulatedDatabase {
   constructor(readonly now: () => number) {}
 
   of(organizationId: string): readonly SimulatedWebhook[] {
-    return this.byOrganization.get(organizationId) ?? [];
-  }
-
-  addWebhook(webhook: SimulatedWebhook): void {
-    this.webhooks.set(webhook.webhookId, webhook);
-    this.byOrganization.set(webhook.organizationId, [...this.of(webhook.organizationId), webhook]);
-  }
-
-  /** An organization that is removed takes its webhooks along. */
-  remove(organizationId: string): readonly SimulatedWebhook[] {
-    const removed = this.of(organizationId);
-    for (const { webhookId } of removed) this.webhooks.delete(webhookId);
-    this.byOrganization.delete(organizationId);
-    return removed;
+    return [...this.webhooks.values()].filter((webhook) => webhook.organizationId === organizationId);
   }
 
   /** Events are stored for 14 days, attempts for 31. */
@@ -107,7 +92,7 @@ export class SimulatedDatabase {
     );
     const last = rows.find(({ outcome }) => outcome !== 'failed') ?? latest;
     return {
-      ...(webhook && { webhook: this.stored(webhook) }),
+      ...(webhook && { webhook: stored(webhook) }),
       ...(rows.length > 0 && { begunAt: begunAt(rows) }),
       ...(others.length > 0 && { other: lastOf(others) }),
       ...(last && {
@@ -117,22 +102,6 @@ export class SimulatedDatabase {
           ...(last.successor && { successor: last.successor }),
         },
       }),
-    };
-  }
-
-  private stored(webhook: SimulatedWebhook) {
-    const { webhookId, url, enabled, secretVersion = 1, rotatedAt } = webhook;
-    const { unhealthyAt, pause } = webhook.health;
-    const disabling = this.findDisabledWebhook(webhookId);
-    const unhealthy = unhealthyAt !== undefined;
-    return {
-      url,
-      enabled,
-      unhealthy,
-      secretVersion,
-      ...(rotatedAt !== undefined && { rotatedAt }),
-      ...(disabling && { disabling }),
-      ...(pause && { pause }),
     };
   }
 
@@ -217,10 +186,10 @@ export class SimulatedDatabase {
   disable(webhookId: string, url: string, reason: string): Disabled | undefined {
     const webhook = this.webhooks.get(webhookId);
     if (webhook?.url !== url) return undefined;
-    const isNew = webhook.enabled;
-    if (isNew) Object.assign(webhook, { enabled: false, disabledReason: reason, disabledAt: this.now() });
-    const disabling = this.findDisabledWebhook(webhookId);
-    return disabling && { ...disabling, isNew };
+    const isNew = webhook.disabling === undefined;
+    const { organizationId } = webhook;
+    webhook.disabling ??= { webhookId, organizationId, reason, disabledAt: this.now() };
+    return { ...webhook.disabling, isNew };
   }
 
   findSubscribers(accepted: AcceptedEvent): FoundSubscribers {
@@ -229,26 +198,27 @@ export class SimulatedDatabase {
     if (webhooks.length > 0 && !this.events.has(id)) this.events.set(id, accepted);
     const { messageId } = this.events.get(id) ?? accepted;
     const subscribers = webhooks
-      .filter(({ enabled }) => enabled)
+      .filter(({ disabling }) => !disabling)
       .map((webhook) => ({ webhookId: webhook.webhookId, unhealthy: isUnhealthy(webhook) }));
     return { subscribers, isRepeat: messageId !== accepted.messageId };
   }
 
   findStoredEvent({ eventId, webhookId }: Redelivery): StoredEvent | undefined {
     const [event, webhook] = [this.events.get(eventId), this.webhooks.get(webhookId)];
-    if (!event || !webhook?.enabled || webhook.organizationId !== event.event.organizationId)
+    if (!event || !webhook || webhook.disabling || webhook.organizationId !== event.event.organizationId)
       return undefined;
     const unhealthy = isUnhealthy(webhook);
     return { body: event.event.text, acceptedAt: event.acceptedAt, unhealthy };
   }
 
-  findDisabledWebhook(webhookId: string): DisabledWebhook | undefined {
-    const webhook = this.webhooks.get(webhookId);
-    if (!webhook || webhook.enabled) return undefined;
-    const { organizationId, disabledReason: reason = '', disabledAt = 0 } = webhook;
-    return { webhookId, organizationId, reason, disabledAt };
-  }
+  findDisabledWebhook = (webhookId: string) => this.webhooks.get(webhookId)?.disabling;
 }
+
+const stored = ({ health: { unhealthyAt, pause }, ...webhook }: SimulatedWebhook) => ({
+  ...webhook,
+  ...{ enabled: !webhook.disabling, unhealthy: unhealthyAt !== undefined },
+  ...(pause && { pause }),
+});
 
 const isUnhealthy = ({ health: { unhealthyAt, pause } }: SimulatedWebhook) =>
   unhealthyAt !== undefined || pause !== undefined;

@@ -1,23 +1,28 @@
 /** The faults of a world, each with the probability that a call or message meets it. */
-export const faultKinds = {
-  /** The function is killed before or after a call; its batch comes back. */
-  killed: 'the function is killed',
-  poisonous: 'a message kills its function each time',
-  /** SQS accepts messages, and the response is lost. */
-  'response lost': 'SQS accepts, the response is lost',
-  'sent twice': 'SQS accepts the messages twice',
-  'send refused': 'SQS refuses',
-  'entry refused': 'SQS refuses one entry of a request',
-  'hide refused': 'SQS refuses to hide a message',
-  'received twice': 'SQS delivers a message again while it is in flight',
-  'not deleted': 'a message that was done comes back',
-  'database refused': 'the database refuses a call',
-  'database answer lost': 'the database carries out a call, and the response is lost',
-  'key refused': 'KMS refuses a call',
-  slow: 'a call takes almost as long as it may',
-} as const;
+export const faultKinds = [
+  // The function is killed before or after a call; its batch comes back.
+  'killed',
+  // A message kills its function each time.
+  'poisonous',
+  // SQS accepts messages, and the response is lost.
+  'response lost',
+  'sent twice',
+  'send refused',
+  'entry refused',
+  'hide refused',
+  // A message in flight is delivered again.
+  'received twice',
+  // A message that was done comes back.
+  'not deleted',
+  'database refused',
+  // The database carries out a call, and the response is lost.
+  'database answer lost',
+  'key refused',
+  // A call takes almost as long as it may.
+  'slow',
+] as const;
 
-export type FaultKind = keyof typeof faultKinds;
+export type FaultKind = (typeof faultKinds)[number];
 
 /** A number from 0 to 1 for a text: the same one for the same seed, whatever else happens in the world. */
 export function createRandom(seed: number): (text: string) => number {

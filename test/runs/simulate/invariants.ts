@@ -5,13 +5,8 @@ import type { Clock } from './clock';
 import { last, readAsked, type Window, windowAfter } from './promises';
 import { type Request, underWay, type WebhookBook } from './webhook-book';
 
-/** Milliseconds by which our queues and functions may be late: without faults, after one, after a backlog, and for a successor that is sent again. */
-const lag = {
-  usual: 10_000,
-  fault: 1_000 * backoffSeconds(1_000, 1) + 420_000,
-  backlog: 120_000,
-  again: 135_000,
-};
+/** Milliseconds by which our queues and functions may be late: without faults, and after one. */
+const lag = { usual: 10_000, fault: 1_000 * backoffSeconds(1_000, 1) + 420_000 };
 /** Milliseconds by which the clocks of the database and the functions differ at most. */
 const mostSkew = 2_000;
 /** Milliseconds for which a repeat waits, so that the first attempt is over. */
@@ -26,20 +21,22 @@ export interface Violation {
   readonly text: string;
 }
 
-/** One event for one webhook. */
-interface Story {
+interface Ids {
   readonly deliveryId: string;
   readonly eventId: string;
+  readonly webhookId: string;
+}
+
+/** One event for one webhook. */
+interface Story extends Ids {
   readonly webhook: WebhookBook;
   /** The event's text; undefined for an announcement, until its first request. */
   text: string | undefined;
   requests: number;
   slow: number;
-  early: number;
   /** Repeats of its producer. */
   repeats: number;
   busyUntil: number;
-  firstAt: number;
   deliveredAt: number;
   readonly chains: Map<string, Chain>;
 }
@@ -53,7 +50,7 @@ interface Chain {
   live: number;
   window: Window | undefined;
   /** The last request. */
-  at: { readonly beganAt: number; readonly isAlone: boolean; readonly lo: number } | undefined;
+  at: { readonly beganAt: number; readonly lo: number } | undefined;
   firstAt: number;
   /** Milliseconds for which our own queues kept it. */
   kept: number;
@@ -71,8 +68,8 @@ interface Announcement {
 
 /**
  * What docs/receivers.md and docs/events.md promise, by books of its own: what producers and operators did, what receivers saw
- * and answered, and which faults happened. It reads no number from a message. Each request is due between two times; what faults
- * cause is counted: one request more after one, two for each of several.
+ * and answered, and which faults happened. It reads no number from a message. Each request is due between two times; each
+ * message that a fault meets may cost one request more.
  */
 export class Invariants {
   readonly violations: Violation[] = [];
@@ -82,21 +79,12 @@ export class Invariants {
   private readonly along = new Map<string, number>();
   private readonly announcements: Announcement[] = [];
   private faultAt = 0;
-  private backlogAt = 0;
 
   constructor(private readonly clock: Clock) {}
 
   counts(): { readonly deliveries: number; readonly requests: number } {
     const stories = [...this.stories.values()];
     return { deliveries: stories.length, requests: stories.reduce((sum, { requests }) => sum + requests, 0) };
-  }
-
-  /** Milliseconds from an event to its first request, in order. */
-  firstAttempts(isWanted: (url: string) => boolean): readonly number[] {
-    return [...this.stories.values()]
-      .filter(({ webhook, requests }) => requests > 0 && isWanted(webhook.url))
-      .map(({ firstAt, chains }) => firstAt - (chains.get('')?.causedAt ?? 0))
-      .sort((one, other) => one - other);
   }
 
   violated(subject: string, promise: string): void {
@@ -109,52 +97,38 @@ export class Invariants {
 
   /** "An id that is sent again reaches only webhooks that had no attempt of it in the last 31 days." */
   sent(eventId: string, organizationId: string, text: string): void {
-    for (const webhook of this.webhooks.values()) {
-      if (webhook.organizationId !== organizationId) continue;
-      const story = this.story({ deliveryId: idOf(eventId, webhook.webhookId), eventId }, webhook, text);
+    for (const { webhookId, organizationId: of } of this.webhooks.values()) {
+      if (of !== organizationId) continue;
+      const ids = { deliveryId: idOf(eventId, webhookId), eventId, webhookId };
+      this.forget(ids.deliveryId);
+      const story = this.story(ids, text);
       const { causedAt, window } = this.chain(story, '');
       const isRepeat = causedAt !== undefined;
       if (isRepeat) story.repeats++;
-      if (story.requests === 0 && (!window || this.isOff(webhook, window.early)))
-        this.expect(story, '', { at: 0, wait: isRepeat ? repeatWait : 0 });
+      if (story.requests === 0 && (!window || this.isOff(story.webhook, window.early)))
+        this.expect(story, '', isRepeat ? repeatWait : 0);
     }
   }
 
-  /** A delivery that something else than an event causes. @param attempt its number in the schedule */
-  caused(
-    ids: Pick<Story, 'deliveryId' | 'eventId'>,
-    webhookId: string,
-    text: string,
-    series = '',
-    attempt = 1,
-  ): void {
-    const webhook = this.webhooks.get(webhookId);
-    if (webhook)
-      this.expect(this.story(ids, webhook, text), series, { at: retrySchedule[attempt - 1] ?? 0, wait: 0 });
+  private forget(deliveryId: string): void {
+    const since = this.clock.now - 31 * 24 * hours;
+    const chains = [...(this.stories.get(deliveryId)?.chains.values() ?? [])];
+    if (chains.every(({ at, causedAt = 0 }) => (at?.beganAt ?? causedAt) < since))
+      this.stories.delete(deliveryId);
   }
 
-  /** After 31 days without an attempt, nothing is known of an event's deliveries. */
-  forget(eventId: string): void {
-    const { now } = this.clock;
-    for (const [id, { eventId: of, chains }] of this.stories)
-      if (
-        of === eventId &&
-        [...chains.values()].every(({ at }) => (at?.beganAt ?? 0) < now - 31 * 24 * hours)
-      )
-        this.stories.delete(id);
+  /** A delivery that something else than an event causes. */
+  caused(ids: Ids, text: string, series: string): void {
+    this.expect(this.story(ids, text), series, 0);
   }
 
-  private expect(
-    story: Story,
-    series: string,
-    { at, wait }: { readonly at: number; readonly wait: number },
-  ): void {
+  private expect(story: Story, series: string, wait: number): void {
     const { now } = this.clock;
     const chain = this.chain(story, series);
     chain.causedAt ??= now;
     // One that is enabled meanwhile may get it.
     const latest = story.webhook.enabled ? now + wait : Number.POSITIVE_INFINITY;
-    this.await(chain, { early: now, latest, lo: at, hi: at });
+    this.await(chain, { early: now, latest, lo: 0, hi: 0 });
   }
 
   /** "Your organization's other webhooks then receive an event of that kind, with data {webhookId, reason}." */
@@ -162,8 +136,7 @@ export class Invariants {
     const webhook = this.webhooks.get(webhookId);
     if (!webhook) return;
     const at = this.clock.now;
-    const isNew = webhook.enabled;
-    if (isNew) Object.assign(webhook, { enabled: false, disabledAt: at, reason });
+    const isNew = webhook.disable(reason, at);
     for (const to of this.webhooks.values()) {
       if (to.organizationId !== webhook.organizationId) continue;
       const announcement = { webhook, to, reason: webhook.reason, at: webhook.disabledAt, isMet: false };
@@ -175,33 +148,12 @@ export class Invariants {
         () => {
           if (announcement.isMet || this.isOff(to, at) || webhook.enabledAt >= at) return 0;
           // Late, it meets a pause that began meanwhile.
-          const latest = Math.max(at + lag.usual, this.faultAt + lag.fault, this.backlogAt + lag.backlog);
+          const latest = Math.max(at + lag.usual, this.faultAt + lag.fault);
           return Math.max(latest, to.pausedUntil(at, latest) + lag.usual);
         },
         () => this.violated(webhookId, `webhook.disabled, reason ${reason}, did not reach ${to.webhookId}`),
       );
     }
-  }
-
-  enabled(webhookId: string): void {
-    const webhook = this.webhooks.get(webhookId);
-    webhook?.reset();
-    if (webhook) Object.assign(webhook, { enabled: true, enabledAt: this.clock.now });
-  }
-
-  moved(webhookId: string, url: string): void {
-    const webhook = this.webhooks.get(webhookId);
-    webhook?.reset();
-    if (webhook) Object.assign(webhook, { url, movedAt: this.clock.now });
-  }
-
-  removed(webhookId: string): void {
-    const webhook = this.webhooks.get(webhookId);
-    if (webhook?.enabled) Object.assign(webhook, { enabled: false, disabledAt: this.clock.now });
-  }
-
-  rotated(webhookId: string): void {
-    this.webhooks.get(webhookId)?.rotations.push(this.clock.now);
   }
 
   /**
@@ -232,33 +184,22 @@ export class Invariants {
       this.violated(subject, 'is killed along with a message that kills its function, each time');
   }
 
-  /** All functions are busy. */
-  backlog(): void {
-    this.backlogAt = this.clock.now;
-  }
-
   /** A message was added, or has gone for good. */
   count(body: string, change: 1 | -1): void {
-    const { deliveryId, eventId, webhookId, series = '' } = JSON.parse(body);
-    const webhook = this.webhooks.get(webhookId);
-    if (!webhook) return;
-    const chain = this.chain(this.story({ deliveryId, eventId }, webhook), series);
-    chain.live += change;
-    this.along.delete(deliveryId);
-    // A batch ends with its slowest receiver; meanwhile the first attempts follow one another.
-    const most = 4 * (1 + this.faultsOf(chain.story) + chain.story.repeats);
-    if (chain.live > most) this.violated(deliveryId, `${chain.live} messages of at most ${most}`);
+    const { series = '', ...ids } = JSON.parse(body);
+    this.chain(this.story(ids), series).live += change;
+    this.along.delete(ids.deliveryId);
   }
 
   // What receivers saw.
 
-  /** @param candidates the deliveries of the function's messages: the request is that of the one that is due first */
-  request(request: Request, candidates: readonly { readonly deliveryId: string; readonly series: string }[]) {
+  /** @param messages of the function: the request is that of the one that is due first */
+  request(request: Request, messages: readonly { readonly deliveryId: string; readonly series?: string }[]) {
     const { deliveryId, beganAt: now, busyUntil, body } = request;
     const story = this.stories.get(deliveryId);
     const due = ({ window }: Chain) => window?.early ?? Number.POSITIVE_INFINITY;
-    const [chain] = candidates
-      .flatMap((each) => (each.deliveryId === deliveryId ? (story?.chains.get(each.series) ?? []) : []))
+    const [chain] = messages
+      .flatMap((each) => (each.deliveryId === deliveryId ? (story?.chains.get(each.series ?? '') ?? []) : []))
       .sort((one, other) => due(one) - due(other));
     if (!story || !chain) throw new Error(`A request without a message: ${deliveryId}`);
     const { webhook } = story;
@@ -274,11 +215,9 @@ export class Invariants {
     const promise = webhook.request(request);
     if (promise) broken(promise);
     this.place(chain, request);
-    if (story.requests++ === 0) story.firstAt = now;
+    story.requests++;
     story.busyUntil = Math.max(story.busyUntil, busyUntil);
-    const faults = this.faultsOf(story);
-    const extra = faults < 2 ? faults : 2 * faults;
-    const most = retrySchedule.length * story.chains.size + story.slow + extra;
+    const most = retrySchedule.length * story.chains.size + story.slow + this.faultsOf(story);
     if (story.requests > most) broken(`request ${story.requests} of at most ${most}`);
     return chain;
   }
@@ -287,20 +226,17 @@ export class Invariants {
   private place(chain: Chain, { beganAt: now, deliveryId }: Request): void {
     const { story, window, at } = chain;
     const broken = (promise: string) => this.violated(deliveryId, promise);
+    const faults = this.faultsOf(story);
     const faultAt = this.faultAtOf(story);
-    const isFaultless = this.faultsOf(story) === 0 && faultAt === 0;
-    const isAlone = chain.live <= 1 && faultAt < (at?.beganAt ?? chain.causedAt ?? 0);
-    const isStrict = isFaultless || (isAlone && at?.isAlone === true);
+    const isFaultless = faults === 0 && faultAt === 0;
     const isPaused = window !== undefined && story.webhook.pausedUntil(window.early, now) > window.early;
-    const hasOthers = story.chains.size > 1 || (story.repeats > 0 && isPaused);
-    if (this.faultsOf(story) === 0 && !hasOthers && now < story.busyUntil)
-      broken('twice at once at its receiver');
-    if (!window && isStrict && !hasOthers) broken('a request after the last one');
-    if (window && now < window.early) {
-      if (isStrict && !hasOthers) broken('earlier than the schedule or Retry-After');
-      const most = 2 * this.faultsOf(story) + story.repeats;
-      if (++story.early > most && !hasOthers) broken(`${story.early} requests of at most ${most} are early`);
-    }
+    if (window && now > window.latest) chain.kept += now - window.latest;
+    const isLate = isPaused || chain.kept > lag.usual;
+    const hasOthers = story.chains.size > 1 || (story.repeats > 0 && isLate);
+    if (faults === 0 && !hasOthers && now < story.busyUntil) broken('twice at once at its receiver');
+    if (!window && isFaultless && !hasOthers) broken('a request after the last one');
+    if (window && now < window.early && isFaultless && !hasOthers)
+      broken('earlier than the schedule or Retry-After');
     const { deliveredAt } = story;
     if (isFaultless && deliveredAt > 0 && now > deliveredAt + underWay && (chain.causedAt ?? 0) < deliveredAt)
       broken('a request after it was delivered');
@@ -319,12 +255,11 @@ export class Invariants {
     )
       broken('two chains, long after the last fault');
     if (chain.firstAt === 0) chain.firstAt = now;
-    if (window && now > window.latest) chain.kept += now - window.latest;
     if (isFaultless && now > chain.firstAt + 72 * hours + chain.kept)
       broken('later than 72 h and the time for which our queues kept it');
-    const lo = Math.min(window?.lo ?? last, isStrict ? last : (at?.lo ?? last));
+    const lo = Math.min(window?.lo ?? last, isFaultless ? last : (at?.lo ?? last));
     const hi = Math.min(last, (window?.hi ?? last) + (window && isPaused ? now - window.early : 0));
-    chain.at = { beganAt: now, isAlone: chain.live <= 1, lo };
+    chain.at = { beganAt: now, lo };
     // Unless it is answered in time, it is made again.
     if (window) this.await(chain, { early: Math.min(now, window.early), latest: now + 15_000, lo, hi });
   }
@@ -392,11 +327,11 @@ export class Invariants {
       if (isPaused && window.hi + paused - window.early > last) return 0;
       const faultAt = this.faultAtOf(story);
       // A message that comes back sends its successor again, for a later time.
-      const again = faultAt > (chain.at?.beganAt ?? 0) ? window.latest + lag.again : 0;
-      const others = Math.max(faultAt + lag.fault, again, this.backlogAt + lag.backlog);
+      const isLate = faultAt > (chain.at?.beganAt ?? 0);
+      const latest = isLate ? Math.max(window.latest, faultAt) + lag.fault : window.latest;
       // What looks late looks at the pauses then.
-      const until = webhook.pausedUntil(window.early, Math.max(window.latest + lag.usual, others));
-      return Math.max(window.latest, others, until + (isPaused ? lag.usual : 0));
+      const until = webhook.pausedUntil(window.early, latest + lag.usual);
+      return Math.max(latest, until + (isPaused ? lag.usual : 0));
     };
     this.check(window.latest + lag.usual, until, () => {
       const since = new Date(window.latest).toISOString();
@@ -452,39 +387,22 @@ export class Invariants {
     return Math.max(...times);
   }
 
-  private story(
-    { deliveryId, eventId }: Pick<Story, 'deliveryId' | 'eventId'>,
-    webhook: WebhookBook,
-    text?: string,
-  ): Story {
-    const known = this.stories.get(deliveryId);
-    if (known) return known;
-    const story: Story = {
-      ...{ deliveryId, eventId, webhook, text, requests: 0, slow: 0, early: 0, repeats: 0 },
-      ...{ busyUntil: 0, firstAt: 0, deliveredAt: 0, chains: new Map() },
+  private story(ids: Ids, text?: string): Story {
+    const webhook = this.webhooks.get(ids.webhookId) as WebhookBook;
+    const story: Story = this.stories.get(ids.deliveryId) ?? {
+      ...{ ...ids, webhook, text, requests: 0, slow: 0, repeats: 0 },
+      ...{ busyUntil: 0, deliveredAt: 0, chains: new Map() },
     };
-    this.stories.set(deliveryId, story);
+    this.stories.set(ids.deliveryId, story);
     return story;
   }
 
   private chain(story: Story, series: string): Chain {
-    const known = story.chains.get(series);
-    if (known) return known;
-    const chain: Chain = {
-      ...{
-        story,
-        causedAt: undefined,
-        live: 0,
-        window: undefined,
-        at: undefined,
-        firstAt: 0,
-        kept: 0,
-        clean: 0,
-      },
+    const chain: Chain = story.chains.get(series) ?? {
+      ...{ story, causedAt: undefined, live: 0, window: undefined, at: undefined },
+      ...{ firstAt: 0, kept: 0, clean: 0 },
     };
     story.chains.set(series, chain);
     return chain;
   }
 }
-
-export type { Chain };

@@ -5,7 +5,6 @@ import type {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
-import { timeouts } from '../../../lambda/shared/timeouts';
 import type { Clock } from './clock';
 import type { Faults } from './faults';
 
@@ -33,8 +32,6 @@ export interface QueueSettings {
   readonly visibilityTimeout: number;
   /** A message that is received more often is told, and gone. */
   readonly deadLetter: (body: string) => void;
-  /** Whether it refuses what is sent. */
-  readonly isDown: () => boolean;
   /** Called when messages may be received. */
   readonly wake: () => void;
   /** A message was added, or has gone for good. */
@@ -94,22 +91,22 @@ export class SimulatedQueue {
   receive(max: number): SQSRecord[] {
     const { name, visibilityTimeout, deadLetter } = this.settings;
     return this.visible.splice(0, max).flatMap((message) => {
+      const { id, body, sentAt } = message;
       if (message.gone) return [];
-      if (message.visibleAt > 0) this.settings.duplicated(subjectOf(message.body));
+      if (message.visibleAt > 0) this.settings.duplicated(subjectOf(body));
       if (++message.receives > maxReceives) {
         this.remove(message);
-        deadLetter(message.body);
+        deadLetter(body);
         return [];
       }
-      message.receipt = `${message.id}/${message.receives}`;
+      message.receipt = `${id}/${message.receives}`;
       this.inFlight.set(message.receipt, message);
       this.show(message, visibilityTimeout);
-      if (this.faults.happen('received twice', name, [subjectOf(message.body)]))
-        this.duplicate(message, visibilityTimeout * ((message.sentAt * 0.37) % 1) ** 4);
-      const { id, body, receipt, receives, sentAt } = message;
-      const attributes = { ApproximateReceiveCount: String(receives), SentTimestamp: String(sentAt) };
+      if (this.faults.happen('received twice', name, [subjectOf(body)]))
+        this.duplicate(message, visibilityTimeout * ((sentAt * 0.37) % 1) ** 4);
+      const attributes = { ApproximateReceiveCount: String(message.receives), SentTimestamp: String(sentAt) };
       const eventSourceARN = `arn:aws:sqs:eu-central-1:000000000000:${name}`;
-      return { messageId: id, receiptHandle: receipt, body, attributes, eventSourceARN } as SQSRecord;
+      return { messageId: id, receiptHandle: message.receipt, body, attributes, eventSourceARN } as SQSRecord;
     });
   }
 
@@ -117,7 +114,7 @@ export class SimulatedQueue {
   delete(receipt: string): void {
     const message = this.inFlight.get(receipt);
     this.inFlight.delete(receipt);
-    if (!message || message.receipt !== receipt) return;
+    if (message?.receipt !== receipt) return;
     if (!this.faults.happen('not deleted', this.settings.name, [subjectOf(message.body)]))
       this.remove(message);
   }
@@ -125,11 +122,9 @@ export class SimulatedQueue {
   /** The delivery or event of a message that is in flight. */
   subjectOf = (receipt: string): string => subjectOf(this.inFlight.get(receipt)?.body ?? '');
 
-  async hide(receipt: string, seconds: number): Promise<void> {
+  hide(receipt: string, seconds: number): void {
     const message = this.inFlight.get(receipt);
-    if (this.faults.happen('hide refused', this.settings.name, [this.subjectOf(receipt)]))
-      throw unavailable();
-    if (message && message.receipt === receipt && message.visibleAt > 0) this.show(message, seconds * 1_000);
+    if (message?.receipt === receipt && message.visibleAt > 0) this.show(message, seconds * 1_000);
   }
 
   private remove(message: Message): void {
@@ -140,10 +135,7 @@ export class SimulatedQueue {
 
   /** @throws Error as the SDK does after its own retries */
   async send(entries: readonly SendMessageBatchRequestEntry[]): Promise<object> {
-    const subjects = subjectsOf(entries);
     const place = `to ${this.settings.name}`;
-    await this.clock.wait(this.faults.happen('slow', place, subjects) ? timeouts.queue - 100 : 5);
-    if (this.settings.isDown() || this.faults.happen('send refused', place, subjects)) throw unavailable();
     const isRefused = ({ MessageBody = '' }: SendMessageBatchRequestEntry) =>
       this.faults.happen('entry refused', place, [subjectOf(MessageBody)]);
     const refused = new Set(entries.filter(isRefused));
@@ -151,15 +143,13 @@ export class SimulatedQueue {
     const times = this.faults.happen('sent twice', place, subjectsOf(accepted)) ? 2 : 1;
     for (let time = 0; time < times; time++)
       for (const { MessageBody = '', DelaySeconds } of accepted) this.add(MessageBody, DelaySeconds);
-    if (this.faults.happen('response lost', place, subjects)) {
+    if (this.faults.happen('response lost', place, subjectsOf(entries))) {
       await this.clock.wait(5_000);
-      throw unavailable();
+      throw new Error('TimeoutError');
     }
     return { Failed: [...refused].map(({ Id }) => ({ Id, Code: 'InternalError', SenderFault: false })) };
   }
 }
-
-const unavailable = () => Object.assign(new Error('lost'), { name: 'TimeoutError' });
 
 /** The SDK's client for these queues, of which each call goes through `call`. */
 export function createClient(
@@ -173,7 +163,8 @@ export function createClient(
       return call(`send to ${queue.settings.name}`, subjectsOf(Entries), () => queue.send(Entries));
     }
     const { ReceiptHandle = '', VisibilityTimeout = 0 } = input as ChangeMessageVisibilityCommand['input'];
-    return call('hide', [queue.subjectOf(ReceiptHandle)], () => queue.hide(ReceiptHandle, VisibilityTimeout));
+    const hide = async () => queue.hide(ReceiptHandle, VisibilityTimeout);
+    return call('hide', [queue.subjectOf(ReceiptHandle)], hide);
   };
   return { send } as unknown as SQSClient;
 }

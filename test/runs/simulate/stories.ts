@@ -1,34 +1,38 @@
-import { createRandom, type FaultKind, faultKinds } from './faults';
+import { createRandom, faultKinds } from './faults';
 import { type ReceiverKind, receiverKinds } from './receivers';
 import { type Outcome, runWorld, type WorldOptions } from './world';
 
-/** Draws a world: which faults it has and how often, how many organizations, how their receivers are, and outages. */
+/** Draws a small world: which faults it has and how often, how its receivers are, and outages. Many see more than one that is large. */
 export function drawWorld(seed: number, change: Partial<WorldOptions> = {}): WorldOptions {
   const random = createRandom(seed);
   const draw = (what: string, most: number) => Math.floor(most * random(what));
-  const kinds = Object.keys(faultKinds) as FaultKind[];
-  const probability = (kind: FaultKind) =>
-    random(`with ${kind}`) < 0.5 ? 0 : 10 ** -(1.3 + 2.7 * random(kind));
+  const days = 0.1 + 0.9 * random('days');
+  // Two together show most, and many hide one another.
+  const probabilities = faultKinds.flatMap((kind) =>
+    random(`with ${kind}`) < 0.3 ? [[kind, 10 ** -(0.5 + 2.5 * random(kind))]] : [],
+  );
   const others = Object.keys(receiverKinds) as ReceiverKind[];
-  const good: ReceiverKind[] = Array(draw('good receivers', 12)).fill('fast');
+  const good: ReceiverKind[] = Array(draw('good receivers', 4)).fill('fast');
   return {
     seed,
-    days: 1,
-    organizations: 1 + draw('organizations', 8),
+    days,
+    organizations: 1 + draw('organizations', 3),
     webhooks: 1 + draw('webhooks', 3),
-    eventsPerDay: 1 + draw('events', 12),
-    receivers: [...good, ...others.filter((kind) => random(`receiver ${kind}`) < 0.5), 'fast'],
-    probabilities: Object.fromEntries(kinds.map((kind) => [kind, probability(kind)])),
-    repeats: random('with repeats') < 0.5 ? 0 : 0.1,
+    events: 1 + draw('events', 16),
     acts: random('with acts') < 0.4 ? 0 : 1 + draw('acts', 5),
-    bursts: 0.9 * random('bursts'),
+    receivers: [...good, ...others.filter((kind) => random(`receiver ${kind}`) < 0.4), 'fast'],
+    recovers: random('recovers') < 0.8,
+    probabilities: Object.fromEntries(probabilities),
+    repeats: random('with repeats') < 0.5 ? 0 : 0.2,
+    // Stored for 14 days, and known for 31: a repeat reaches nobody, then everybody.
+    repeatDays: random('late repeats') < 0.8 ? 1 : 45,
+    bursts: random('bursts'),
     healthy: random('healthy'),
     skew: Math.round(2_000 * random('skew') - 1_000),
-    purges: random('purges') < 0.3,
     outages: ['database', 'keys', 'queues']
-      .filter((service) => random(`outage of ${service}`) < 0.3)
+      .filter((service) => random(`outage of ${service}`) < 0.2)
       .map((service) => {
-        const from = draw(`beginning of ${service}`, 20);
+        const from = 24 * days * random(`beginning of ${service}`);
         return { service, from, to: from + 4 * random(`end of ${service}`) };
       }),
     ...change,

@@ -54,11 +54,28 @@ export class WebhookBook {
     public url: string,
   ) {}
 
-  /** Enabled again, or moved: its pause ends, and what waits for it may still wait. */
-  reset(): void {
+  enable(now: number): void {
+    this.reset();
+    Object.assign(this, { enabled: true, enabledAt: now });
+  }
+
+  move(url: string, now: number): void {
+    this.reset();
+    Object.assign(this, { url, movedAt: now });
+  }
+
+  /** Its pause ends, and what waits for it may still wait. */
+  private reset(): void {
     this.pause = undefined;
     this.quiet = undefined;
     this.results.length = 0;
+  }
+
+  /** @returns whether it was enabled */
+  disable(reason: string, now: number): boolean {
+    const { enabled } = this;
+    if (enabled) Object.assign(this, { enabled: false, disabledAt: now, reason });
+    return enabled;
   }
 
   /** It may be paused, unpaused or tried unseen. */
@@ -163,7 +180,8 @@ export class WebhookBook {
     const timestamp = Number(headers['webhook-timestamp']);
     const id = headers['webhook-id'] ?? '';
     if (Math.abs(timestamp * second - beganAt) > 2 * second) return false;
-    return [beganAt, beganAt - underWay, beganAt + 5 * second].some((time) => {
+    const changes = this.rotations.filter((rotation) => rotation > beganAt - underWay);
+    return [beganAt, beganAt - underWay, beganAt + 5 * second, ...changes].some((time) => {
       const version = 1 + this.rotations.filter((rotation) => rotation <= time).length;
       const since = this.rotations[version - 2] ?? 0;
       const versions = version > 1 && time < since + rotationOverlap ? [version, version - 1] : [version];

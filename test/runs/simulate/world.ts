@@ -1,11 +1,10 @@
-import { deliveryId, writeDelivery } from '../../../domain/delivery';
 import { writeEvent } from '../../../domain/event';
 import * as deliverWebhook from '../../../lambda/deliver-webhook/variables';
 import * as fanOutEvent from '../../../lambda/fan-out-event/variables';
 import { Clock } from './clock';
 import { SimulatedDatabase } from './database';
 import { createRandom, type FaultKind, Faults } from './faults';
-import { DeliverWebhook, FanOutEvent, type Surroundings } from './functions';
+import { Instance, type QueueName, type Surroundings } from './functions';
 import { Invariants, type Violation } from './invariants';
 import { createOperators } from './operators';
 import type { ReceiverKind } from './receivers';
@@ -19,22 +18,24 @@ export interface WorldOptions {
   readonly organizations: number;
   /** How many each organization has. */
   readonly webhooks: number;
-  readonly eventsPerDay: number;
-  /** Those of the webhooks, one organization after another. */
-  readonly receivers: readonly ReceiverKind[];
-  readonly probabilities: Readonly<Partial<Record<FaultKind, number>>>;
-  /** Share of the events that their producer sends again, at once or later, that an operator redelivers, and that the release before retries. */
-  readonly repeats: number;
+  readonly events: number;
   /** What operators do in each organization. */
   readonly acts: number;
+  /** Those of the webhooks, one organization after another. */
+  readonly receivers: readonly ReceiverKind[];
+  /** All receivers answer well after the days of the world: it ends sooner. */
+  readonly recovers: boolean;
+  readonly probabilities: Readonly<Partial<Record<FaultKind, number>>>;
+  /** Share of the events that their producer sends again at once, that it sends again later, and that an operator redelivers. */
+  readonly repeats: number;
+  /** Days after which a producer sends an event again, at most. */
+  readonly repeatDays: number;
   /** Share of the events that come right after another one. */
   readonly bursts: number;
   /** Share of the webhooks that begin healthy. */
   readonly healthy: number;
   /** Milliseconds by which the database's clock differs from the functions'. */
   readonly skew: number;
-  /** Whether expired rows are purged at the end, and producers send old events again. */
-  readonly purges: boolean;
   /** When a service of ours refuses everything: hours from the beginning. */
   readonly outages: readonly { readonly service: string; readonly from: number; readonly to: number }[];
 }
@@ -58,10 +59,8 @@ export interface Outcome {
   readonly events: readonly string[];
   readonly deliveries: number;
   readonly requests: number;
-  /** Seconds that invocations took, by queue. */
-  readonly busySeconds: Readonly<Record<string, number>>;
-  /** Milliseconds from an event to its first request, for receivers that answer at once, in order. */
-  readonly firstAttempts: readonly number[];
+  /** Milliseconds that invocations took, by queue. */
+  readonly busy: Readonly<Record<QueueName, number>>;
   readonly history: readonly string[];
 }
 
@@ -95,12 +94,13 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
       return down === service && hours >= from && hours < to;
     });
 
-  const busySeconds: Record<string, number> = {};
+  const busy = { events: 0, deliveries: 0, retries: 0 };
   let instances = 0;
-  const consumed = (['events', 'deliveries', 'retries'] as const).map((name) => {
+  const consumed = (name: QueueName) => {
     const { visibilitySeconds, timeoutSeconds, concurrency } = consumers[name];
     const settings = {
-      ...{ name, visibilityTimeout: 1_000 * visibilitySeconds, isDown: () => isDown('queues') },
+      name,
+      visibilityTimeout: 1_000 * visibilitySeconds,
       wake: () => clock.after(10, poll),
       deadLetter: (body: string) => invariants.violated(subjectOf(body), 'on the dead-letter queue'),
       count(body: string, change: 1 | -1) {
@@ -110,7 +110,7 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
       duplicated: (subject: string) => invariants.excuse(subject),
     };
     const queue = new SimulatedQueue(settings, clock, faults);
-    const idle: (FanOutEvent | DeliverWebhook)[] = [];
+    const idle: Instance[] = [];
     let running = 0;
     return queue;
 
@@ -123,15 +123,12 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
           poll();
         });
       }
-      if (queue.visible.length > 0) invariants.backlog();
     }
 
     async function invoke(): Promise<void> {
       const Records = queue.receive(10);
       for (const { body } of Records) tell(subjectOf(body), `received from ${name}`);
-      const instance =
-        idle.pop() ?? new (name === 'events' ? FanOutEvent : DeliverWebhook)(world, ++instances);
-      instance.batch = Records.map(({ body }) => subjectOf(body));
+      const instance = idle.pop() ?? new Instance(world, ++instances, name);
       const began = clock.now;
       let isOver = false;
       clock.after(1_000 * timeoutSeconds, () => {
@@ -141,7 +138,7 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
       });
       const handled = await Promise.race([instance.handle({ Records }), instance.killed]);
       isOver = true;
-      busySeconds[name] = (busySeconds[name] ?? 0) + (clock.now - began) / 1_000;
+      busy[name] += clock.now - began;
       clock.touch();
       if (handled === 'killed') return;
       const failed = new Set(handled.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
@@ -149,16 +146,20 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
         if (!failed.has(messageId)) queue.delete(receiptHandle);
       idle.push(instance);
     }
-  });
-  const [events, deliveries, retries] = consumed as [SimulatedQueue, SimulatedQueue, SimulatedQueue];
-  const queues = { events, deliveries, retries };
+  };
+  const queues = {
+    events: consumed('events'),
+    deliveries: consumed('deliveries'),
+    retries: consumed('retries'),
+  };
   /** Each webhook begins at a URL of its own; one that moves leads to another receiver. */
   const kinds = new Map<string, ReceiverKind>();
-  const kindOf = (url: string) => kinds.get(url) ?? 'fast';
+  const kindOf = (url: string) =>
+    options.recovers && clock.now >= end ? 'fast' : (kinds.get(url) ?? 'fast');
   const world: Surroundings = {
     ...{ clock, random, faults, database, invariants, isDown, tell, queues, kindOf },
   };
-  const operators = createOperators({ database, invariants, queues, tell });
+  const operators = createOperators(world);
 
   const happened = new Set<string>();
   /** Something that a story may leave out. */
@@ -169,59 +170,47 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
         run();
       });
   };
-  const texts = new Map<string, { readonly organizationId: string; readonly text: string }>();
-  const send = (id: string) => () => {
-    const { organizationId, text } = texts.get(id) ?? { organizationId: '', text: '' };
-    invariants.sent(id, organizationId, text);
-    events.add(text);
-  };
   const pick = <Item>(items: readonly Item[], text: string) =>
     items[Math.floor(random(text) * items.length)] as Item;
   for (let number = 0; number < options.organizations; number++) {
     const name = String(number).padStart(5, '0');
     const organizationId = `or-${name}-simul-00000000000000`;
-    const webhookIds = Array.from(
-      { length: options.webhooks },
-      (_, index) => `wh-${name}-simul-0000000000000${index}`,
-    );
-    for (const [index, webhookId] of webhookIds.entries()) {
+    const webhookIds = Array.from({ length: options.webhooks }, (_, index) => {
+      const webhookId = `wh-${name}-simul-0000000000000${index}`;
       const url = `https://receiver.example/${number}/${index}`;
       kinds.set(url, options.receivers[(number + index) % options.receivers.length] ?? 'fast');
       const isHealthy = random(`health of ${webhookId}`) < options.healthy;
-      database.addWebhook({
-        ...{ webhookId, organizationId, url, enabled: true, secretVersion: 1 },
+      database.webhooks.set(webhookId, {
+        ...{ webhookId, organizationId, url, secretVersion: 1 },
         health: { failures: 0, ...(!isHealthy && { unhealthyAt: database.now() }) },
       });
       invariants.webhooks.set(webhookId, new WebhookBook(webhookId, organizationId, url));
-    }
-    let burst = 0;
+      return webhookId;
+    });
     const times: number[] = [];
-    for (let event = 0; event < options.eventsPerDay * options.days; event++) {
+    for (let event = 0; event < options.events; event++) {
       const id = `ev-${number}-${event}`;
-      const isBurst = event > 0 && random(`burst of ${id}`) < options.bursts;
-      const at = isBurst ? burst + 3_000 * random(`time of ${id}`) : random(`time of ${id}`) * (end - start);
-      burst = at;
+      const before = random(`burst of ${id}`) < options.bursts ? times.at(-1) : undefined;
+      const time = random(`time of ${id}`);
+      const at = before === undefined ? time * (end - start) : before + 3_000 * time ** 3;
       times.push(at);
       const text = writeEvent(
         { id, organizationId, kind: 'wallet.created', data: '1' },
         new Date(start + at),
       );
-      texts.set(id, { organizationId, text });
-      plan(id, at, send(id));
-      const later = at + random(`later than ${id}`) * day;
-      const what = Math.floor(random(`again ${id}`) / (options.repeats || 1e-9));
+      const send = () => {
+        database.purge();
+        invariants.sent(id, organizationId, text);
+        queues.events.add(text);
+      };
+      plan(id, at, send);
+      const isRepeated = (how: string) => random(`${how} ${id}`) < options.repeats;
+      const later = (what: string) => at + day * random(`time of ${what} ${id}`);
+      if (isRepeated('later')) plan(`later-${id}`, at + options.repeatDays * (later('later') - at), send);
+      if (isRepeated('twice')) plan(`twice-${id}`, at + 1_000 * random(`soon after ${id}`) ** 3, send);
       const webhookId = pick(webhookIds, `webhook of ${id}`);
-      if (what === 0) plan(`later-${id}`, later, send(id));
-      else if (what === 1) plan(`twice-${id}`, at + 1_000 * random(`soon after ${id}`) ** 3, send(id));
-      else if (what === 2)
-        plan(`again-${id}`, later, () => operators.redeliver(webhookId, id, `again-${id}`));
-      else if (what === 3)
-        plan(`old-${id}`, at, () => {
-          const ids = { deliveryId: deliveryId(`old-${id}`, webhookId), eventId: `old-${id}` };
-          const old = { ...ids, webhookId, acceptedAt: start + Math.floor(at), body: text, attempt: 2 };
-          invariants.caused(ids, webhookId, text, '', old.attempt);
-          retries.add(writeDelivery(old));
-        });
+      const redeliver = () => operators.redeliver(webhookId, id, `again-${id}`);
+      if (isRepeated('again')) plan(`again-${id}`, later('again'), redeliver);
     }
     for (let act = 0; act < options.acts; act++) {
       const id = `act-${number}-${act}`;
@@ -242,31 +231,15 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
   }
 
   const { violations } = invariants;
-  const left = () => consumed.reduce((sum, { size }) => sum + size, 0);
   const isViolated = () => violations.length > 0;
   await clock.run(end, isViolated);
   faults.end();
-  if (!part.isCut) await clock.run(end + 5 * day, isViolated);
-  if (!part.isCut && !isViolated() && left() > 0)
-    invariants.violated('', `${left()} messages are left five days after the last fault`);
-  // Stored for 14 days, and known for 31: a repeat reaches nobody, then everybody.
-  for (const days of part.isCut || !options.purges ? [] : [20, 40]) {
-    clock.after(start + days * day - clock.now, () => {
-      database.purge();
-      for (const id of [...texts.keys()].slice(0, 3)) {
-        if (days > 31) invariants.forget(id);
-        plan(id, 1, send(id));
-      }
-    });
-    await clock.run(start + (days + 5) * day, isViolated);
+  if (!part.isCut) {
+    await clock.run(end + (options.repeatDays + 5) * day, isViolated);
+    const left = Object.values(queues).reduce((sum, { size }) => sum + size, 0);
+    if (left > 0 && !isViolated())
+      invariants.violated('', `${left} messages are left five days after the last fault`);
   }
-  return {
-    violations,
-    busySeconds,
-    firstAttempts: invariants.firstAttempts((url) => kindOf(url) === 'fast'),
-    faults: faults.happened,
-    events: [...happened],
-    ...invariants.counts(),
-    history,
-  };
+  const counts = invariants.counts();
+  return { violations, busy, faults: faults.happened, events: [...happened], ...counts, history };
 }
