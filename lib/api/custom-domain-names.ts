@@ -14,7 +14,7 @@ export interface CustomDomainNamesProps {
   readonly apis: Readonly<Record<'api' | 'dashboard', RestApi>>;
 }
 
-/** Custom domain names for the API and the dashboard, in the region. Whoever owns them adds the CNAME records. */
+/** Custom domain names for the API and the dashboard, in the region. Their owner adds the CNAME records. */
 export class CustomDomainNames extends Construct {
   /** The target of each name's CNAME record. */
   readonly targets: Readonly<Record<'api' | 'dashboard', string>>;

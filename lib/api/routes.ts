@@ -34,7 +34,7 @@ interface Route {
 
 interface FunctionRoute extends Route {
   readonly createFunction: (parts: RouteParts) => HandlerFunction;
-  /** The alarm that tells of its failures; `function-errors`: its own, of this name. */
+  /** The alarm that reports its failures. `function-errors` stands for one of its own. */
   readonly alarm: 'function-errors' | 'webhooks-unproven';
 }
 

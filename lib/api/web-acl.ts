@@ -111,9 +111,9 @@ const rateRule = (
 });
 
 /**
- * Strangers at the environment's own receiver. Ten requests a minute, the least that AWS WAF can count: nobody can use up the throttle
- * of its method, and a genuine probe from another address gets there. The path begins with the stage. Once it is decoded first, as
- * `/%63heck`, once last: normalized, a decoded `/check/..%2F` is gone.
+ * Strangers at the environment's own receiver. Ten requests a minute, the least that AWS WAF can count: a few addresses cannot use up
+ * the throttle of its method, and a genuine probe from another one gets there. The path begins with the stage. It is matched in two
+ * ways: `/%63heck` must be decoded first, and `/check/..%2F` last, because normalizing what is decoded removes it.
  * https://docs.aws.amazon.com/waf/latest/developerguide/waf-rule-statement-type-rate-based-high-level-settings.html
  */
 const strangersAtCheck = (publishedArn: string): CfnWebACL.StatementProperty => ({

@@ -224,7 +224,7 @@ export const schema = object({
   ),
   /** Part of the terms of use; nothing enforces it. */
   testFundsOnly: flag,
-  /** Days, UTC; on `sunset` the environment is switched off. @default - not deprecated, and without a sunset not yet decided */
+  /** Days, UTC. On `sunset`, once it is decided, the environment is switched off. @default - not deprecated */
   deprecation: optional(object({ since: day, sunset: optional(day) })),
   databaseAccess: v.picklist(['data-api', 'direct'], 'Use direct where the region has no RDS Data API.'),
   database,
@@ -402,7 +402,7 @@ export function stacksOf(environment: Environment): readonly TableStack[] {
   );
 }
 
-/** The stack that served before a promotion first: it still has keys, an address, data and messages. Then those of the app. */
+/** First the stack that served before a promotion, which still has keys, an address, data and messages; then those of the app. */
 export const coveredStacksOf = (environment: Environment): readonly TableStack[] => [
   ...(environment.former ? [{ environment, ...environment.former }] : []),
   ...stacksOf(environment),

@@ -55,8 +55,8 @@ const globalServices =
   trustedadvisor`).map((service) => `${service}:*`);
 
 /**
- * Also elsewhere: of services with regional endpoints. Approval teams, shared by the recovery account, are in us-east-1
- * (docs/guardrails.md); `wallet residency` lists snapshots and tags in every enabled region.
+ * Services with regional endpoints, of which these actions are allowed in other regions too. Approval teams, shared by the recovery
+ * account, are in us-east-1 (docs/guardrails.md); `wallet residency` lists snapshots and tags in every enabled region.
  */
 const everywhere = words(`cloudtrail:LookupEvents ec2:DescribeRegions ram:AcceptResourceShareInvitation
   ram:GetResourceShareInvitations rds:DescribeDBClusterSnapshots s3:GetAccountPublicAccessBlock s3:GetBucketLocation

@@ -77,7 +77,7 @@ export const boundariesOf = (environments: readonly Environment[]): readonly Res
     },
   );
 
-/** The boundary of a stack of one's own: the row's regions, no gateway and no Elastic IP. */
+/** The boundary of a stack that `extend` adds: the row's regions, no gateway and no Elastic IP. */
 export const boundaryBeside = (
   { residencyRegions }: Environment,
   { stackName: stackId, region }: Stack,
@@ -150,7 +150,7 @@ function violation(
     ruleName: id,
     description: `${refuses}: ${location} is ${shown}`,
     fix: remedy,
-    // The only severity that the CDK itself lets nobody acknowledge, at the app neither.
+    // The only severity that nobody can acknowledge through the CDK, not even at the app.
     severity: 'fatal',
     violatingResources: [{ locations: [location], templatePath, ...subject }],
   };

@@ -21,7 +21,7 @@ export const foreignRegion: Rule = {
 export const staysInRegion = (value: unknown, template: BoundedTemplate): boolean =>
   foreignRegions({ location: '', value }, [template.boundary.region], template).length === 0;
 
-/** Descriptions and tags send no data. Environment variables of such names may. */
+/** Descriptions and tags send no data. Environment variables with such names may. */
 const isProse = (name: string, location: string) =>
   /description$|^tags$/i.test(name) && !location.endsWith('.Variables');
 
@@ -49,8 +49,8 @@ function foreignRegions(
     });
 }
 
-// A letter or digit before it is another word; a letter after it is an availability zone; hyphens are both around a
-// region in names such as s3-eu-west-1.amazonaws.com and cdk-assets-123456789012-eu-west-1.
+// A letter or digit before the code makes it part of another word; a letter after it names an availability zone. Hyphens may surround it:
+// s3-eu-west-1.amazonaws.com, cdk-assets-123456789012-eu-west-1.
 const regionPattern = new RegExp(
   `(?<![a-z0-9])(${RegionInfo.regions.map(({ name }) => name).join('|')})[a-z]?(?![a-z0-9])`,
   'gi',

@@ -137,7 +137,7 @@ export const publicPolicy: Rule = {
 };
 
 /**
- * Another account's metrics, contributors of log lines, and functions of metric math that show what somebody else decides.
+ * What may show more than this environment's metrics: another account's, contributors of log lines, and metric math that calls out.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
  */
 const isForeign = ({ name, value }: { readonly name: string; readonly value: unknown }) =>
