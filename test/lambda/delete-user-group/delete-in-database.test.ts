@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { newId } from '../../../domain/ids';
 import { fail, ok } from '../../../domain/result';
 import type { Caller } from '../../../domain/tokens';
+import { sql } from '../../../lambda/database/database';
 import {
   type DeleteUserGroup,
   deleteInDatabase,
@@ -17,6 +20,8 @@ import {
 import { useMigratedDatabase } from '../../support/region-database';
 
 type Changes = Partial<UserGroupDeletion>;
+
+const kinds = ['CustomerEmployee', 'EndUser', 'ServiceAccount'] as const;
 
 const region = useMigratedDatabase();
 const deleteUserGroup: DeleteUserGroup = (each) => deleteInDatabase(region.as('delete_user_group'))(each);
@@ -54,41 +59,91 @@ it('deletes only the group, its members and assignments, and writes the audit re
   expect(used).toEqual([{ expires: request.userAction.expiresAt }]);
 });
 
-it("neither finds another organization's group nor permits its caller, nor an end user", async () => {
-  const { userGroupId, callerId } = await seedOrganization(region.owner);
+it("does not find another organization's group", async () => {
+  const { userGroupId } = await seedOrganization(region.owner);
   expect(await deleteUserGroup(deletion({ userGroupId }))).toEqual(ok('user_group_not_found'));
   expect(await traces(region.owner, userGroupId)).toEqual({ ...whole, members: 3 });
-  for (const caller of [by(callerId), by(organization.endUserId, 'EndUser')])
-    expect(await deleteUserGroup(deletion(caller))).toEqual(ok('permission_missing'));
 });
 
-it('permits a service account, and a caller with the permission through the very group', async () => {
-  await region.query`delete from permission_assignments where identity_id = ${organization.callerId}`;
-  expect(await deleteUserGroup(deletion())).toEqual(ok('deleted'));
-  const userGroupId = await addGroup(region.owner, organization);
-  const request = deletion({ ...by(organization.serviceAccountId, 'ServiceAccount'), userGroupId });
-  expect(await deleteUserGroup(request)).toEqual(ok('deleted'));
-});
-
-it.each([
-  ['is an end user, but an employee in the token', `update identities set kind = 'EndUser'`],
-  ['is a service account, but an employee in the token', `update identities set kind = 'ServiceAccount'`],
-  ['is deactivated', 'update identities set active = false'],
-  ['holds a permission for other operations', `update permissions set operations = array['Auth:Read']`],
-  [
-    'does not hold the permission, directly or through a group',
-    `with employees as (select identity_id from identities where kind = 'CustomerEmployee'),
-      memberships as (delete from user_group_members where identity_id in (table employees))
-    delete from permission_assignments where identity_id in (table employees)`,
-  ],
-])('refuses the deletion without using up the user action when the caller %s', async (_, change) => {
-  await region.owner.execute({ text: [change], values: [] });
-  const request = deletion();
-  expect(await deleteUserGroup(request)).toEqual(ok('permission_missing'));
-  expect(await traces(region.owner, organization.userGroupId)).toMatchObject({ groups: 1, deletions: 0 });
-  const used = await region.query`
-    select user_action_id from used_user_actions where user_action_id = ${request.userAction.id}`;
-  expect(used).toEqual([]);
+it('permits only active employees and service accounts with the permission, directly or through a group of theirs', async () => {
+  const { organizationId } = organization;
+  const { organizationId: another } = await seedOrganization(region.owner);
+  // Each with the permission for deletions, or only with one for others.
+  const holders = ['deletes', 'reads'].map((name) => ({
+    name,
+    operation: name === 'deletes' ? 'Auth:UserGroups:Delete' : 'Auth:UserGroups:Read',
+    permission: newId('pm'),
+    user_group: newId('ug'),
+    assignment: newId('as'),
+  }));
+  const callers = kinds.flatMap((kind) =>
+    [true, false].flatMap((active) =>
+      ['deletes', 'reads', null].flatMap((direct) =>
+        [['deletes'], ['reads'], ['deletes', 'reads'], []].map((groups) => ({
+          kind,
+          active,
+          direct,
+          groups,
+          assignment: newId('as'),
+          identity: newId(kind === 'ServiceAccount' ? 'sa' : 'us'),
+        })),
+      ),
+    ),
+  );
+  await region.query`
+    with holder as (
+      select * from jsonb_to_recordset(${JSON.stringify(holders)}::jsonb)
+        as (name text, operation text, permission text, user_group text, assignment text)
+    ), caller as (
+      select * from jsonb_to_recordset(${JSON.stringify(callers)}::jsonb)
+        as (kind text, active boolean, direct text, groups jsonb, assignment text, identity text)
+    ), permission as (
+      insert into permissions (organization_id, permission_id, name, operations)
+      select ${organizationId}, permission, name, array[operation] from holder
+    ), user_group as (
+      insert into user_groups (organization_id, user_group_id, name) select ${organizationId}, user_group, name from holder
+    ), identity as (
+      insert into identities (organization_id, identity_id, kind, active)
+      select ${organizationId}, identity, kind, active from caller
+    ), member as (
+      insert into user_group_members (organization_id, user_group_id, identity_id)
+      select ${organizationId}, user_group, identity from holder join caller on groups ? name
+    )
+    insert into permission_assignments (organization_id, assignment_id, permission_id, user_group_id, identity_id)
+    select ${organizationId}, assignment, permission, user_group, null from holder
+    union all
+    select ${organizationId}, caller.assignment, permission, null, identity from holder join caller on direct = name`;
+  // Deletes nothing, so that the next is permitted, too.
+  const requests = callers.flatMap(({ identity, ...caller }) =>
+    [organizationId, another].flatMap((organization) =>
+      kinds.map((kind) => ({
+        organization,
+        identity,
+        kind,
+        action: randomUUID(),
+        isPermitted:
+          organization === organizationId &&
+          kind === caller.kind &&
+          kind !== 'EndUser' &&
+          caller.active &&
+          (caller.direct === 'deletes' || caller.groups.includes('deletes')),
+      })),
+    ),
+  );
+  const answers = await region.as('delete_user_group').execute(sql`
+    select action, delete_user_group(
+      organization, identity, kind, 'Auth:UserGroups:Delete', ${newId('ug')}, action, 0, action) as outcome
+    from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb)
+      as (organization text, identity text, kind text, action text)`);
+  const outcome = (isPermitted: boolean) => (isPermitted ? 'user_group_not_found' : 'permission_missing');
+  expect(answers).toEqual(
+    ok(requests.map(({ action, isPermitted }) => ({ action, outcome: outcome(isPermitted) }))),
+  );
+  const used =
+    await region.query`select user_action_id as id from used_user_actions where expires_at = to_timestamp(0)`;
+  expect(new Set(used.map(({ id }) => id))).toEqual(
+    new Set(requests.filter(({ isPermitted }) => isPermitted).map(({ action }) => action)),
+  );
 });
 
 it('reports a replayed user action, even after the purge or by another identity', async () => {
