@@ -1,17 +1,8 @@
-import { runCommandLine } from '../../cli/command-line';
-import { createTerminal } from '../../cli/shell/terminal';
-import { first } from '../support/rows';
-import { temporaryFolder } from '../support/temporary-folder';
-import { flagsOf, writeOutputs } from '../support/wallet-command';
-import {
-  type Replies,
-  type Reply,
-  refusal,
-  result,
-  useAccount,
-  withoutStacks,
-  withResources,
-} from './account';
+import { parseDelivery } from '../../domain/delivery';
+import { parseEvent, parseRedelivery } from '../../domain/event';
+import { probe } from '../../domain/probe';
+import { flagsOf } from '../support/wallet-command';
+import { type Replies, type Reply, refusal, result, withoutStacks, withResources } from './account';
 import {
   attempt,
   deletion,
@@ -23,43 +14,21 @@ import {
   origins,
   paused,
   record,
-  stackAt,
+  secretOf,
+  url,
+  useCommands,
   webhook,
 } from './every-command';
-import { useInstantWaits } from './instant-waits';
 import { OriginAccount, reserve, resource } from './origin/origin-account';
+import { identityId, organizationId, webhookId } from './region';
 
-const folder = temporaryFolder();
-const account = useAccount();
-const noon = Date.parse('2026-11-20T12:00:00Z');
-useInstantWaits(noon);
+const { account, run, asked, sent } = useCommands();
 
-/** @returns what a command prints, its notes marked with `!` */
-async function run(path: string, more: readonly string[], replies: Replies, outputs: object = {}) {
-  account().answer(replies);
-  jest.setSystemTime(noon);
-  const file = writeOutputs(folder(), { [first.stackId]: { ...stackAt(account().url), ...outputs } });
+/** A command's words with its usual options, or with these. */
+function wordsOf(path: string, args = everyCommand[path] ?? []): readonly string[] {
   const allowed = flagsOf(path)?.includes('--allow-production') ? ['--allow-production'] : [];
-  let printed = '';
-  const write = (mark: string) => (text: string) => {
-    printed += text.replace(/^(?=.)/gm, mark);
-  };
-  const terminal = createTerminal({ write: write('') }, { write: write('! ') });
-  const words = [...path.split(' '), ...(everyCommand[path] ?? []), ...more];
-  const exitCode = await runCommandLine([...words, ...allowed, '--outputs', file], terminal);
-  return { exitCode, words: words.join(' '), printed: printed.trimEnd().replaceAll(file, 'FILE') };
+  return [...path.split(' '), ...args, ...allowed];
 }
-
-/** What it asked of the operations function, and what it put on queues. */
-const asked = () =>
-  account().calls.flatMap(({ action, input }) =>
-    action === 'Invoke'
-      ? `> ${input.operation} ${JSON.stringify(input.input)}`
-      : (input.Entries ?? []).map(
-          ({ MessageGroupId, MessageBody }: Readonly<Record<string, string>>) =>
-            `> ${input.QueueUrl}, ${MessageGroupId}: ${MessageBody}`,
-        ),
-  );
 
 /** JWTs decoded, and without what is drawn. */
 const stable = (text: string) =>
@@ -75,40 +44,71 @@ const stable = (text: string) =>
       'DRAWN',
     );
 
-const usesReserve = { WebhookOriginZone: '1', WebhookOriginUsesReserve: 'yes' };
-const fromReserve = () => Object.assign(new OriginAccount({ hasReserve: true }), { parameters: usesReserve });
-const unlike = '{"btc":1,"BTC":[1.0,0.1,1e22,9007199254740992],"wei":9007199254740993,"tiny":1e-400}';
-const variants: readonly (readonly [command: string, args: readonly string[], origin?: OriginAccount])[] = [
-  ['local send-event', ['--dry-run', '--data', ` ${unlike} `]],
-  ['move-origin', ['--dry-run']],
-  ['origin-status', [], fromReserve()],
-  ['webhook rotate', ['--again']],
-];
-
-it('what commands print and ask for', async () => {
-  const texts: string[] = [];
-  const plain = Object.keys(everyCommand).map((path): (typeof variants)[number] => [path, []]);
-  for (const [path, args, origin] of [...plain, ...variants]) {
-    const { words, printed } = await run(path, args, healthy({}, origin));
-    const calls = asked();
-    const inJson = await run(path, [...args, '--json'], healthy({}, origin));
-    const results = inJson.printed.split('\n').filter((line) => !line.startsWith('! '));
-    texts.push([`$ wallet ${words}`, printed, ...calls, ...results, ''].join('\n'));
-  }
-  expect(stable(texts.join('\n')).replaceAll(account().url, 'URL')).toMatchSnapshot();
-});
-
 /** All is well, but for this. */
 interface Wrong {
   readonly operations?: Operations;
   readonly replies?: Replies;
   readonly origin?: Partial<OriginAccount>;
-  /** Of the stack, in the file. */
   readonly outputs?: Readonly<Record<string, string>>;
+  /** In place of its usual options. */
   readonly args?: readonly string[];
-  /** @default 1 */
-  readonly exitCode?: number;
 }
+
+const answersOf = ({ operations, replies, origin = {} }: Wrong) => ({
+  ...healthy(operations, Object.assign(new OriginAccount({ hasReserve: 'parameters' in origin }), origin)),
+  ...replies,
+});
+
+const usual = (path: string, ...more: string[]) => ({ args: [...(everyCommand[path] ?? []), ...more] });
+const unlike = '{"btc":1,"BTC":[1.0,0.1,1e22,9007199254740992],"wei":9007199254740993,"tiny":1e-400}';
+const interrupting: Wrong = {
+  operations: {
+    'list-audit-records': () => {
+      process.emit('SIGINT');
+      return { records: [record] };
+    },
+  },
+};
+const variants: readonly (readonly [command: string, wrong: Wrong])[] = [
+  ['local send-event', usual('local send-event', '--dry-run', '--data', ` ${unlike} `)],
+  ['move-origin', usual('move-origin', '--dry-run')],
+  ['origin-status', { origin: { parameters: { WebhookOriginZone: '1', WebhookOriginUsesReserve: 'yes' } } }],
+  ['redeliver', { args: ['--webhook', webhookId, '--event', 'evt_1', '--dry-run'] }],
+  ['smoke', { replies: { [deletion]: () => ({ status: 500 }) } }],
+  ['smoke', interrupting],
+  ['webhook rotate', usual('webhook rotate', '--again')],
+];
+
+it('what commands print and ask for', async () => {
+  const texts: string[] = [];
+  const plain = Object.keys(everyCommand).map((path): (typeof variants)[number] => [path, {}]);
+  for (const [path, wrong] of [...plain, ...variants]) {
+    const words = wordsOf(path, wrong.args);
+    const { exitCode, printed } = await run(words, { replies: answersOf(wrong) });
+    const calls = [
+      ...asked().map(({ operation, input }) => `> ${operation} ${JSON.stringify(input)}`),
+      ...sent().map(({ queue, group, body }) => `> ${queue}, ${group}: ${body}`),
+      ...(exitCode ? [`= ${exitCode}`] : []),
+    ];
+    const { results } = await run([...words, '--json'], { replies: answersOf(wrong) });
+    texts.push([`$ wallet ${words.join(' ')}`, printed, ...calls, results, ''].join('\n'));
+  }
+  expect(stable(texts.join('\n')).replaceAll(account().url, 'URL')).toMatchSnapshot();
+});
+
+it.each(Object.keys(everyCommand).filter((path) => !/^(move-origin|origin-status)$/.test(path)))(
+  '%s works on this machine, whatever variables mislead the SDK',
+  async (path) => {
+    const outputs = { WebhookOriginAddress: '127.0.0.1' };
+    const own = { 'api:GET /webhook-origins': () => json({ ...origins, addresses: ['127.0.0.1/32'] }) };
+    const { printed, exitCode } = await run(wordsOf(path), {
+      replies: { ...healthy(), ...own },
+      outputs,
+      local: true,
+    });
+    expect({ printed, exitCode }).toMatchObject({ exitCode: 0 });
+  },
+);
 
 const answering = (operation: string, answer: object): Wrong => ({
   operations: { [operation]: () => answer },
@@ -124,194 +124,280 @@ const auditing = (...changes: object[]) =>
   answering('list-audit-records', { records: changes.map((change) => ({ ...record, ...change })) });
 const describing = (change: object) => answering('describe-webhook', { ...webhook, ...change });
 const listing = (...webhooks: object[]) => answering('list-webhooks', { webhooks });
-const identity = (change: object) => answering('describe-identity', { organizationId: 'or', ...change });
+const deactivated = { identityId, organizationId, kind: 'ServiceAccount', active: false };
 const deleting = (...replies: Reply[]): Wrong => ({
   replies: { [deletion]: () => replies.shift() ?? json({}) },
 });
+const again = (code: string, status: number) => deleting(json({}), json({ code }, status));
 const publishing = (change: object, status = 200): Wrong => ({
   replies: { 'api:GET /webhook-origins': () => json({ ...origins, ...change }, status) },
 });
 const withReserve = { outputs: { WebhookOriginReserveAddress: reserve } };
 const refusing = (call: string): Wrong => ({ replies: { [call]: () => refusal('AccessDenied') } });
 const onQueue = { Failed: [{ Id: '0', SenderFault: false, Code: 'InternalError' }] };
-const sending: Wrong = { replies: { 'sqs:SendMessageBatch': () => result(onQueue) } };
-const failed = (step: string, found = '') => new RegExp(`^failed .*  ${step}  .*${found}`, 'm');
-const withoutReceiver = 'No enabled webhook of or-aaaaa-bbbbb-cccccccccccccccc receives wallet.created';
+const refusedByQueue: Wrong = { replies: { 'sqs:SendMessageBatch': () => result(onQueue) } };
+const origin = (changed: Partial<OriginAccount>): Wrong => ({ origin: changed });
+const gateway = (changed: object) => origin({ gateway: changed });
 const onceDeleted = { ...resource('EC2::NatGateway', 'nat-other'), ResourceStatus: 'DELETE_COMPLETE' };
 const neverCreated = { ...resource('EC2::NatGateway', ''), PhysicalResourceId: undefined };
+const noGateways = { replies: { 'ec2:DescribeNatGateways': () => result({ natGatewaySet: [] }) } };
+const noMac = { replies: { 'kms:GenerateMac': () => result({ Mac: 'AAAA' }) } };
+const args = (...words: string[]): Wrong => ({ args: words });
+const ofWebhook = ['--webhook', webhookId];
+const ofProbe = ['--webhook', probe.webhookId];
+const adding = (url: string) => args('--organization', organizationId, '--url', url);
+const updating = (...words: string[]) => args(...ofWebhook, ...words);
+const redelivering = updating;
+const sendingData = (data: string) => usual('local send-event', '--data', data);
+const proofs = "Give a customer's, not that of the environment's own probe.";
+const nobody = 'No enabled webhook of or-aaaaa-bbbbb-cccccccccccccccc receives wallet.created';
+const updates = 'Give --url, --kinds or --all-kinds; the last two exclude each other.';
+const paths = ['delete its group through the API', 'delete it again: expect 404'] as const;
+const failed = (step: string, found = '') => new RegExp(`^failed .*  ${step}  .*${found}`, 'm');
 
-const noGateways: Wrong = { replies: { 'ec2:DescribeNatGateways': () => result({ natGatewaySet: [] }) } };
-const changed = (origin: Partial<OriginAccount>): Wrong => ({ origin, exitCode: 0 });
+type Row = readonly [said: string | RegExp, wrong: Wrong, exitCode?: 0 | 2];
+/** For each check of a command: what this check alone finds wrong, and what it says. A usage error sends nothing. */
+const wrongs: Readonly<Record<string, readonly Row[]>> = {
+  audit: [[/^! No audit records of ug-\S+\.$/, auditing(), 0]],
+  'delete-group': [
+    [/^403 .*\n! error: The API did not delete ug-\S+: x\.$/, deleting(json({ code: 'x' }, 403))],
+    [/: 404\.\n! Either it is deleted already, .* audit --group ug-/, deleting(json({}, 404))],
+    [/: 201\.$/, deleting(json({}, 201))],
+  ],
+  deliveries: [
+    [/^! No attempts yet in eu, or none that match\.$/, attempting(), 0],
+    [`! The latest 100. Earlier ones: --until ${attempt.date}`, attempting(...Array(100).fill({})), 0],
+  ],
+  'local send-event': [
+    [nobody, listing(disabled), 0],
+    [nobody, listing({ ...webhook, kinds: ['a'] }), 0],
+    [/^evt_/, listing({ ...webhook, kinds: null }), 0],
+    ['WebhookEventsQueueUrl rejected 1 of 1 messages: InternalError.', refusedByQueue],
+    [/error: The event has \d+ bytes/, sendingData(`"${'x'.repeat(65_536)}"`), 2],
+    [/more than 100 levels of .* at data\[0\]/, sendingData('['.repeat(102) + ']'.repeat(102)), 2],
+    [
+      /contains duplicate names at data\.a\.b: .*\. Use each name once\./,
+      sendingData('{"a":{"b":1,"b":2}}'),
+      2,
+    ],
+    [/U\+0000 at data\[0\]\.memo/, sendingData(String.raw`[{"memo":"a\u0000"}]`), 2],
+    [/are reserved/, args('--organization', organizationId, '--kind', 'webhook.disabled'), 2],
+    [proofs, args('--organization', probe.organizationId, '--kind', 'wallet.created'), 2],
+  ],
+  'local token': [
+    [/^! error: None\.$/, answering('describe-identity', refused)],
+    [/failed to run describe-identity: no table\.\n! See its log in Cl/, invoking(unhandled)],
+    ['does not match this version', invoking({ body: '{"ok":true}' })],
+    ['lambda:InvokeFunction failed: ', invoking({ status: 503 })],
+    [/ is deactivated; the API will refuse it\.\neyJ/, answering('describe-identity', deactivated), 0],
+  ],
+  'move-origin': [['is in zone 2, but gateway nat-2 is pending.', gateway({ state: 'pending' })]],
+  'origin-status': [
+    ['no stack WalletEu in eu-central-1', { replies: withoutStacks }],
+    ['no stack WalletEu in eu-central-1', origin({ statuses: ['REVIEW_IN_PROGRESS'] })],
+    ['has no parameter WebhookOriginZone or no', origin({ parameters: {} })],
+    ['has no parameter WebhookOriginZone or no', origin({ outputs: {} })],
+    [/no Elastic IP 203\.0\.113\.7 (.|\n)*! Find it first:/, origin({ hasElasticIp: false })],
+    [/^gateway {6}nat-1, available$/m, origin({ resources: [onceDeleted, neverCreated] }), 0],
+    [/^stack {8}WalletEu$(.|\n)*^zone {9}unknown$/m, refusing('cloudformation:DescribeStacks')],
+    ['"zone":null,', { ...refusing('cloudformation:DescribeStacks'), args: ['--json'] }],
+    [/^gateway {6}unknown$/m, refusing('cloudformation:ListStackResources')],
+    [/^gateway {6}unknown$/m, refusing('ec2:DescribeNatGateways')],
+    ['unknown: lambda:GetEventSourceMapping failed', refusing('lambda:GetEventSourceMapping')],
+    [/^\w+Queue +unknown +unknown +125 min$/m, refusing('sqs:GetQueueAttributes')],
+    [/^\w+Queue +2 +0 +unknown$/m, refusing('monitoring:GetMetricStatistics')],
+    // What was changed outside CloudFormation.
+    ['gateway nat-1 is pending', gateway({ state: 'pending' }), 0],
+    ['gateway nat-1 is deleted', noGateways, 0],
+    [/nat-1 is in subnet subnet-3, not in .* zone 1/, gateway({ subnetId: 'subnet-3' }), 0],
+    ['nat-1 sends from no address, not 203.0.113.7', gateway({ natGatewayAddressSet: [] }), 0],
+    [/^! warning: the consumer .* is disabled$/m, origin({ consumerStates: ['Enabled', 'Disabled'] }), 0],
+    [/the stack has no gateway\n.*\n! Attach the origin to zone 2, /, { replies: withResources() }],
+    [
+      /no gateway has the address\n.*\n! Attach the origin to zone 1, .* move-origin --zone 1 --yes /,
+      origin({ parameters: { WebhookOriginZone: 'none' } }),
+    ],
+  ],
+  origins: [
+    [/"".*not a public/, { outputs: { WebhookOriginAddress: '' } }],
+    [/"10\.0\.0\.1".*not a public/, { outputs: { WebhookOriginAddress: '10.0.0.1' } }],
+    [/Reserve.* not a public/, { outputs: { WebhookOriginReserveAddress: '203.0.113' } }],
+  ],
+  redeliver: [
+    [/is disabled \(operator\).*\n! Enable it first: .* webhook enable/, describing(disabled)],
+    [
+      'Event evt_3 is not available for wh-',
+      { ...answering('list-stored-events', { events: [] }), ...redelivering('--event', 'evt_3') },
+    ],
+    ['Give --event or --since.', redelivering(), 2],
+    ['Give --event or --since.', redelivering('--event', 'evt_1', '--since', '1h'), 2],
+    ['require --since', redelivering('--event', 'evt_1', '--undelivered'), 2],
+    ['require --since', redelivering('--event', 'evt_1', '--until', '1h'), 2],
+    ['The earliest: --since 14d', redelivering('--since', '15d'), 2],
+    ['Redelivered 2', redelivering('--since', '14d'), 0],
+    ['is before --since', redelivering('--since', '1h', '--until', '2h'), 2],
+    [proofs, args(...ofProbe, '--since', '1h'), 2],
+  ],
+  smoke: [
+    [failed('create an ephemeral organization', 'None'), answering('seed', refused)],
+    [failed(paths[0], 'Expected 200 {}'), deleting(json({ a: 1 }))],
+    [failed(paths[0], 'Expected 200 {}'), deleting(json({}, 202))],
+    ["A proxy or a network's sign-in page", deleting({ body: '<title>Sign in</title>' })],
+    [failed(paths[1], 'returned 200'), deleting()],
+    [failed(paths[1]), again('route_not_found', 404)],
+    [failed(paths[1]), again('user_group_not_found', 403)],
+    [failed('find the audit record', 'None of the 0'), auditing()],
+    [failed('find the audit record', 'None of the 1'), auditing({ identityId: 'us-2' })],
+    [failed('find the audit record'), auditing({ outcome: 'user_group_not_found' })],
+    [failed('check GET /webhook-origins', 'Expected 200 with '), publishing({}, 201)],
+    [failed('check GET /webhook-origins'), publishing({ environment: 'uae' })],
+    [failed('check GET /webhook-origins'), publishing({ addresses: ['203.0.113.9/32'] })],
+    [failed('check GET /webhook-origins'), publishing({ reserve: [] })],
+    [failed('check GET /webhook-origins'), withReserve],
+    [
+      failed('check GET /webhook-origins'),
+      { ...publishing({ reserve: ['203.0.113.9/32'] }), ...withReserve },
+    ],
+    [', reserve 203.0.113.8', { ...publishing({ reserve: [`${reserve}/32`] }), ...withReserve }, 0],
+    [failed('add a webhook', 'None'), answering('add-webhook', refused)],
+    [failed('send an event', 'rejected 1 of 1'), refusedByQueue],
+    [failed('find it in the delivery log', 'No delivery attempt within 120 s'), attempting()],
+    [failed('receive the delivery', 'did not respond: failed, timeout'), failing(null, 'failed', 'timeout')],
+    [failed('receive the delivery', 'returned 500'), failing(500)],
+    [failed('check its source address', 'did not come from 203.0.113.7, or the'), failing(403)],
+    [failed('verify its signature', "not that of the webhook's secret"), failing(401)],
+    [failed('verify its signature', 'more than five minutes off'), failing(422)],
+    [failed('verify its signature'), failing(200, 'delivered', 'ok')],
+    [failed('clean up', 'None'), answering('remove-ephemeral-organizations', refused)],
+  ],
+  'webhook add': [
+    ['deliveries go to https://a.customer.com/%5Bb%5D\n', adding('https://a.customer.com/[b]'), 0],
+    ['Write %23 for a "#".', adding('https://a.customer.com/#!/token'), 2],
+    ['error: No.', answering('add-webhook', { error: { code: 'scheme_not_https', message: 'No.' } }), 2],
+  ],
+  'webhook list': [[/^! or-\S+ has no webhooks\.$/, listing(), 0]],
+  'webhook secret': [
+    ['secrets created no MAC of 32 bytes.', noMac],
+    ["is the environment's own probe: nobody needs its secret.", args(...ofProbe), 2],
+  ],
+  'webhook show': [[/^given up {6}none in 24 hours$/m, attempting(), 0]],
+  'webhook test': [
+    ['The receiver returned 500: given_up, server_error.\n! What receivers', failing(500)],
+    ['The receiver did not respond: ', failing(null)],
+    [/No delivery attempt within 60 s\.\n! The consumers may be dis.*origin-status/, attempting()],
+    ['error: None.', answering('list-delivery-attempts', refused)],
+    ['is disabled (operator)', describing(disabled)],
+    [/^delivered, /m, describing({ ...paused, pausedUntil: attempt.date }), 0],
+    [
+      /is paused until \S+: its last attempts got no response\..*\n! End the pause: .* webhook enable/,
+      describing(paused),
+    ],
+    ['asked for time by Retry-After', describing({ ...paused, pauseReason: 'retry_after' })],
+    [proofs, args(...ofProbe), 2],
+  ],
+  'webhook update': [
+    [updates, updating(), 2],
+    [updates, updating('--kinds', 'a', '--all-kinds'), 2],
+    [updates, updating('--kinds', 'a', '--all-kinds', '--url', url), 2],
+    [/^webhook /, updating('--kinds', 'a'), 0],
+  ],
+};
 
-/** For each check of a command: an answer that this check alone finds wrong, and what it says. */
-const wrongAnswers: readonly (readonly [command: string, said: string | RegExp, wrong: Wrong])[] = [
-  ['local token', /^! error: None\.$/, answering('describe-identity', refused)],
-  ['local token', /failed to run describe-identity: no table\.\n! See its log in Cl/, invoking(unhandled)],
-  ['local token', 'does not match this version', invoking({ body: '{"ok":true}' })],
-  ['local token', 'lambda:InvokeFunction failed: ', invoking({ status: 503 })],
-  [
-    'local token',
-    / is deactivated; the API will refuse it\.\neyJ/,
-    { ...identity({ active: false }), exitCode: 0 },
-  ],
-
-  ['audit', /^! No audit records of ug-\S+\.$/, { ...auditing(), exitCode: 0 }],
-  [
-    'delete-group',
-    /^403 .*\n! error: The API did not delete ug-\S+: x\.$/,
-    deleting(json({ code: 'x' }, 403)),
-  ],
-  ['delete-group', /: 404\.\n! Either it is deleted already, .* audit --group ug-/, deleting(json({}, 404))],
-  ['delete-group', /: 201\.$/, deleting(json({}, 201))],
-
-  ['deliveries', /^! No attempts yet in eu, or none that match\.$/, { ...attempting(), exitCode: 0 }],
-  [
-    'deliveries',
-    `! The latest 100. Earlier ones: --until ${attempt.date}`,
-    { ...attempting(...Array(100).fill({})), exitCode: 0 },
-  ],
-  ['local send-event', withoutReceiver, { ...listing(disabled), exitCode: 0 }],
-  ['local send-event', withoutReceiver, { ...listing({ ...webhook, kinds: ['a'] }), exitCode: 0 }],
-  ['local send-event', /^evt_/, { ...listing({ ...webhook, kinds: null }), exitCode: 0 }],
-  ['local send-event', 'WebhookEventsQueueUrl rejected 1 of 1 messages: InternalError.', sending],
-  ['redeliver', /is disabled \(operator\).*\n! Enable it first: .* webhook enable/, describing(disabled)],
-
-  ['webhook list', /^! or-\S+ has no webhooks\.$/, { ...listing(), exitCode: 0 }],
-  [
-    'webhook secret',
-    'secrets created no MAC of 32 bytes.',
-    { replies: { 'kms:GenerateMac': () => result({ Mac: 'AAAA' }) } },
-  ],
-  ['webhook show', /^given up {6}none in 24 hours$/m, { ...attempting(), exitCode: 0 }],
-  ['webhook test', 'The receiver returned 500: given_up, server_error.\n! What receivers', failing(500)],
-  ['webhook test', 'The receiver did not respond: ', failing(null)],
-  [
-    'webhook test',
-    /No delivery attempt within 60 s\.\n! The consumers may be dis.*origin-status/,
-    attempting(),
-  ],
-  ['webhook test', 'error: None.', answering('list-delivery-attempts', refused)],
-  ['webhook test', 'is disabled (operator)', describing(disabled)],
-  ['webhook test', /^delivered, /m, { ...describing({ ...paused, pausedUntil: attempt.date }), exitCode: 0 }],
-  [
-    'webhook test',
-    /is paused until 2026-11-20T12:30:00\.000Z: its last attempts got no response\..*\n! End the pause: .* webhook enable/,
-    describing(paused),
-  ],
-  ['webhook test', 'asked for time by Retry-After', describing({ ...paused, pauseReason: 'retry_after' })],
-
-  ['smoke', failed('create an ephemeral organization', 'None'), answering('seed', refused)],
-  ['smoke', failed('delete its group through the API', 'Expected 200 {}'), deleting(json({ a: 1 }))],
-  ['smoke', failed('delete its group through the API', 'Expected 200 {}'), deleting(json({}, 202))],
-  ['smoke', "A proxy or a network's sign-in page", deleting({ body: '<title>Sign in</title>' })],
-  ['smoke', failed('delete it again: expect 404', 'returned 200'), deleting()],
-  [
-    'smoke',
-    failed('delete it again: expect 404'),
-    deleting(json({}), json({ code: 'route_not_found' }, 404)),
-  ],
-  [
-    'smoke',
-    failed('delete it again: expect 404'),
-    deleting(json({}), json({ code: 'user_group_not_found' }, 403)),
-  ],
-  ['smoke', failed('find the audit record', 'None of the 0'), auditing()],
-  ['smoke', failed('find the audit record', 'None of the 1'), auditing({ identityId: 'us-2' })],
-  ['smoke', failed('find the audit record'), auditing({ outcome: 'user_group_not_found' })],
-  ['smoke', failed('check GET /webhook-origins', 'Expected 200 with '), publishing({}, 201)],
-  ['smoke', failed('check GET /webhook-origins'), publishing({ environment: 'uae' })],
-  ['smoke', failed('check GET /webhook-origins'), publishing({ addresses: ['203.0.113.9/32'] })],
-  ['smoke', failed('check GET /webhook-origins'), publishing({ reserve: [] })],
-  ['smoke', failed('check GET /webhook-origins'), withReserve],
-  [
-    'smoke',
-    failed('check GET /webhook-origins'),
-    { ...publishing({ reserve: ['203.0.113.9/32'] }), ...withReserve },
-  ],
-  ['smoke', failed('add a webhook', 'None'), answering('add-webhook', refused)],
-  ['smoke', failed('send an event', 'rejected 1 of 1'), sending],
-  ['smoke', failed('find it in the delivery log', 'No delivery attempt within 120 s'), attempting()],
-  [
-    'smoke',
-    failed('receive the delivery', 'did not respond: failed, timeout'),
-    failing(null, 'failed', 'timeout'),
-  ],
-  ['smoke', failed('receive the delivery', 'returned 500'), failing(500)],
-  ['smoke', failed('check its source address', 'did not come from 203.0.113.7, or the'), failing(403)],
-  ['smoke', failed('verify its signature', "not that of the webhook's secret"), failing(401)],
-  ['smoke', failed('verify its signature', 'more than five minutes off'), failing(422)],
-  ['smoke', failed('verify its signature'), failing(200, 'delivered', 'ok')],
-  ['smoke', failed('clean up', 'None'), answering('remove-ephemeral-organizations', refused)],
-
-  [
-    'origins',
-    /has no output WebhookOriginAddress/,
-    { outputs: { WebhookOriginAddress: undefined as never } },
-  ],
-  ['origins', /"10\.0\.0\.1".*not a public/, { outputs: { WebhookOriginAddress: '10.0.0.1' } }],
-  ['origins', /Reserve.* not a public/, { outputs: { WebhookOriginReserveAddress: '203.0.113' } }],
-
-  ['origin-status', 'no stack WalletEu in eu-central-1', { replies: withoutStacks }],
-  ['origin-status', 'no stack WalletEu in eu-central-1', { origin: { statuses: ['REVIEW_IN_PROGRESS'] } }],
-  ['origin-status', 'has no parameter WebhookOriginZone or no', { origin: { parameters: {} } }],
-  ['origin-status', 'has no parameter WebhookOriginZone or no', { origin: { outputs: {} } }],
-  [
-    'origin-status',
-    /no Elastic IP 203\.0\.113\.7 (.|\n)*! Find it first:/,
-    { origin: { hasElasticIp: false } },
-  ],
-  ['origin-status', /^gateway {6}nat-1, available$/m, { origin: { resources: [onceDeleted] }, exitCode: 0 }],
-  ['origin-status', /^gateway {6}nat-1, available$/m, { origin: { resources: [neverCreated] }, exitCode: 0 }],
-  [
-    'origin-status',
-    /^stack {8}WalletEu$(.|\n)*^zone {9}unknown$/m,
-    refusing('cloudformation:DescribeStacks'),
-  ],
-  ['origin-status', '"zone":null,', { ...refusing('cloudformation:DescribeStacks'), args: ['--json'] }],
-  ['origin-status', /^gateway {6}unknown$/m, refusing('cloudformation:ListStackResources')],
-  ['origin-status', /^gateway {6}unknown$/m, refusing('ec2:DescribeNatGateways')],
-  ['origin-status', 'unknown: lambda:GetEventSourceMapping failed', refusing('lambda:GetEventSourceMapping')],
-  ['origin-status', /^\w+Queue +unknown +unknown +125 min$/m, refusing('sqs:GetQueueAttributes')],
-  ['origin-status', /^\w+Queue +2 +0 +unknown$/m, refusing('monitoring:GetMetricStatistics')],
-  // What was changed outside CloudFormation.
-  ['origin-status', 'gateway nat-1 is pending', changed({ gateway: { state: 'pending' } })],
-  ['origin-status', 'gateway nat-1 is deleted', { ...noGateways, exitCode: 0 }],
-  [
-    'origin-status',
-    /nat-1 is in subnet subnet-3, not in .* zone 1/,
-    changed({ gateway: { subnetId: 'subnet-3' } }),
-  ],
-  [
-    'origin-status',
-    'nat-1 sends from no address, not 203.0.113.7',
-    changed({ gateway: { natGatewayAddressSet: [] } }),
-  ],
-  [
-    'origin-status',
-    /^! warning: the consumer .* is disabled$/m,
-    changed({ consumerStates: ['Enabled', 'Disabled'] }),
-  ],
-  [
-    'origin-status',
-    /the stack has no gateway\n.*\n! Attach the origin to zone 2, /,
-    { replies: withResources() },
-  ],
-  [
-    'origin-status',
-    /no gateway has the address\n.*\n! Attach the origin to zone 1, .* move-origin --zone 1 --yes /,
-    { origin: { parameters: { WebhookOriginZone: 'none' } } },
-  ],
-  [
-    'move-origin',
-    'is in zone 2, but gateway nat-2 is pending.',
-    { origin: { gateway: { state: 'pending' } } },
-  ],
-];
-
-it.each(wrongAnswers)('%s says %s', async (path, said, wrong) => {
-  const { operations, replies, origin = {}, outputs, args = [], exitCode = 1 } = wrong;
-  const answers = healthy(operations, Object.assign(new OriginAccount(), origin));
-  const found = await run(path, args, { ...answers, ...replies }, outputs);
+const rows = Object.entries(wrongs).flatMap(([path, all]) =>
+  all.map((row): [path: string, ...Row] => [path, ...row]),
+);
+it.each(rows)('%s says %s', async (path, said, wrong, exitCode: 0 | 1 | 2 = 1) => {
+  const { outputs = {} } = wrong;
+  const found = await run(wordsOf(path, wrong.args), { replies: answersOf(wrong), outputs });
   const printed = typeof said === 'string' ? expect.stringContaining(said) : expect.stringMatching(said);
   expect(found).toMatchObject({ exitCode, printed });
+  if (exitCode === 2) expect(sent()).toEqual([]);
+});
+
+it('an invocation without a response is not repeated: it may have run', async () => {
+  await run(wordsOf('local token'), { replies: { 'lambda:Invoke': () => ({ status: 503 }) }, local: true });
+  expect(asked()).toHaveLength(1);
+});
+
+it.each([
+  [
+    ['--status', 'failed', '--since', '2026-11-20', '--until', '2026-11-21T00:00:00+01:00'],
+    { outcome: 'failed', since: '2026-11-20T00:00:00.000Z', until: '2026-11-20T23:00:00.000Z' },
+  ],
+  [ofWebhook, { webhookId }],
+  [['--event', 'evt_1'], { eventId: 'evt_1' }],
+])('deliveries filters by %j', async (args, query) => {
+  await run(wordsOf('deliveries', args));
+  expect(asked().map(({ input }) => input)).toEqual([{ ...query, limit: 100 }]);
+});
+
+it('deliveries prints a block for each attempt on a narrow terminal', async () => {
+  const { printed } = await run(wordsOf('deliveries'), { columns: 80 });
+  const [first, ...others] = printed.split('\n\n');
+  expect(first).toMatch(new RegExp(`^date     ${attempt.date}\nevent    evt_1\n.*\ntook     12 ms$`, 's'));
+  expect(others).toHaveLength(1);
+});
+
+it('redeliver requests each event once, for any number of pages', async () => {
+  const ids = Array.from({ length: 1_001 }, (_, index) => `evt_${index}`);
+  const stored: Operations = {
+    'list-stored-events': ({ after, limit }) => {
+      const start = ids.indexOf(after) + 1;
+      const page = ids.slice(start, start + limit);
+      return {
+        events: page.map((eventId) => ({
+          eventId,
+          acceptedAt: attempt.date,
+          delivered: Number(eventId.slice(4)) % 2 === 0,
+        })),
+      };
+    },
+  };
+  const { results } = await run(
+    wordsOf('redeliver', [...ofWebhook, '--since', '2h', '--undelivered', '--json']),
+    {
+      replies: healthy(stored),
+    },
+  );
+  expect(JSON.parse(results)).toEqual({ redelivered: 1_001, delivered: 501, dryRun: false });
+  const requested = sent().map(({ body }) => parseRedelivery(body));
+  expect(requested).toMatchObject(ids.map((eventId) => ({ ok: true, value: { webhookId, eventId } })));
+  expect(asked().at(-1)?.input).toMatchObject({ undelivered: true });
+});
+
+it('webhook disable sends the same webhook.disabled each time', async () => {
+  const bodies: string[] = [];
+  for (let time = 0; time < 2; time++) {
+    await run(wordsOf('webhook disable'));
+    bodies.push(...sent().map(({ body }) => body));
+  }
+  expect(bodies).toEqual([bodies[0], bodies[0]]);
+  expect(parseEvent(bodies[0] ?? '')).toMatchObject({ ok: true, value: { organizationId } });
+});
+
+it('webhook test sends a delivery that the delivery function reads, unless it would wait', async () => {
+  await run(wordsOf('webhook test'));
+  expect(sent().map(({ body }) => parseDelivery(body))).toMatchObject([{ ok: true, value: { webhookId } }]);
+  for (const state of [disabled, { ...webhook, ...paused }]) {
+    await run(wordsOf('webhook test'), { replies: healthy({ 'describe-webhook': () => state }) });
+    expect(sent()).toEqual([]);
+  }
+});
+
+it('webhook test says so too if another delivery was the trial after a pause, and failed', async () => {
+  let state: object = webhook;
+  const pausing: Operations = {
+    'describe-webhook': () => state,
+    'list-delivery-attempts': () => {
+      state = { ...webhook, ...paused, pausedUntil: '2099-01-01T00:00:00.000Z' };
+      return { attempts: [] };
+    },
+  };
+  const found = await run(wordsOf('webhook test'), { replies: healthy(pausing) });
+  expect(found).toMatchObject({ exitCode: 1, printed: expect.stringContaining('is paused until 2099') });
+  expect(sent()).toHaveLength(1);
+});
+
+it('webhook secret prints the secret that the delivery function derives', async () => {
+  expect((await run(wordsOf('webhook secret'))).printed).toBe(await secretOf(webhook.secretVersion));
 });

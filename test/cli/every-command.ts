@@ -1,6 +1,15 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createECDH, createHash, createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import type { GenerateMacCommand, KMSClient } from '@aws-sdk/client-kms';
+import { runCommandLine } from '../../cli/command-line';
+import { createTerminal } from '../../cli/shell/terminal';
+import { secretText } from '../../domain/signature';
+import { createWebhookSecrets } from '../../lambda/shared/webhook-secrets';
+import { hostileToAws } from '../support/hostile-variables';
 import { first } from '../support/rows';
-import { type Call, type Replies, type Reply, result } from './account';
+import { temporaryFolder } from '../support/temporary-folder';
+import { writeOutputs } from '../support/wallet-command';
+import { type Call, type Replies, type Reply, result, useAccount } from './account';
+import { useInstantWaits } from './instant-waits';
 import { address, OriginAccount } from './origin/origin-account';
 import { groupId, identityId, organizationId, webhookId } from './region';
 
@@ -101,7 +110,12 @@ const operations: Operations = {
   'remove-ephemeral-organizations': () => ({ removed: [organizationId] }),
   'describe-identity': () => ({ identityId, organizationId, kind: 'CustomerEmployee', active: true }),
   'list-audit-records': () => ({ records: [record] }),
-  'add-webhook': () => ({ ...webhook, secretVersion: 1, rotatedAt: null }),
+  'add-webhook': (input) => ({
+    ...webhook,
+    secretVersion: 1,
+    rotatedAt: null,
+    ...(input.url && { url: input.url }),
+  }),
   'list-webhooks': () => ({
     webhooks: [webhook, { ...disabled, kinds: null, url: `${url}#a` }, { ...webhook, url: `${url}/[a]` }],
   }),
@@ -123,15 +137,35 @@ const operations: Operations = {
   }),
 };
 
-/** A key on P-256, as KMS exports it. */
-const publicKey =
-  'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAElQNZzGCVHeXRrt0uT1aZWmEgztSlv1GmQ4cMPXVRDdej0BsbctOybk3wlX8GRE1nuc8inzTGousjIy4aIvVEcg==';
+const ecdh = createECDH('prime256v1');
+ecdh.setPrivateKey(createHash('sha256').update('always the same').digest());
+const encode = (part: Buffer) => part.toString('base64url');
+const [d, x, y] = [
+  ecdh.getPrivateKey(),
+  ecdh.getPublicKey().subarray(1, 33),
+  ecdh.getPublicKey().subarray(33),
+];
+const key = { kty: 'EC', crv: 'P-256', d: encode(d), x: encode(x), y: encode(y) };
+const privateKey = createPrivateKey({ format: 'jwk', key });
+export const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
+const bytesOf = (text: string) => Buffer.from(text, 'base64');
+
+const macOf = (keyId: string, message: Uint8Array) => createHmac('sha256', keyId).update(message).digest();
+/** A webhook's secret, as the delivery function derives it. */
+export async function secretOf(version: number): Promise<string> {
+  const send = async ({ input: { KeyId = '', Message = new Uint8Array() } }: GenerateMacCommand) => ({
+    Mac: macOf(KeyId, Message),
+  });
+  const secrets = createWebhookSecrets({ kms: { send } as unknown as KMSClient, keyId: 'secrets' });
+  const secret = await secrets.secret(webhookId, version);
+  return secretText(secret.ok ? secret.value : new Uint8Array());
+}
 const kms: Replies = {
-  'kms:GetPublicKey': () => result({ PublicKey: publicKey }),
-  // A signature in DER whose integers are 1.
-  'kms:Sign': () => result({ Signature: Buffer.from('3006020101020101', 'hex').toString('base64') }),
+  'kms:GetPublicKey': () => result({ PublicKey: publicKey.toString('base64') }),
+  'kms:Sign': ({ input: { Message } }) =>
+    result({ Signature: sign('sha256', bytesOf(Message), privateKey).toString('base64') }),
   'kms:GenerateMac': ({ input: { KeyId, Message } }) =>
-    result({ Mac: createHmac('sha256', KeyId).update(Buffer.from(Message, 'base64')).digest('base64') }),
+    result({ Mac: macOf(KeyId, bytesOf(Message)).toString('base64') }),
 };
 
 /** SQS accepts every message of a batch. */
@@ -179,3 +213,62 @@ export const stackAt = (apiUrl: string) => ({
   WebhookEventsQueueUrl: 'events',
   WebhookDeliveryQueueUrl: 'deliveries',
 });
+
+interface Run {
+  /** @default - a deployed environment where all is well */
+  readonly replies?: Replies;
+  /** Outputs of the stack, in the file. */
+  readonly outputs?: Readonly<Record<string, string>>;
+  /** On this machine, with variables that would mislead the SDK. */
+  readonly local?: boolean;
+  readonly columns?: number;
+}
+
+/** Runs commands on an environment of a test file, at noon, without waits. */
+export function useCommands() {
+  const folder = temporaryFolder();
+  const account = useAccount();
+  const noon = Date.parse('2026-11-20T12:00:00Z');
+  useInstantWaits(noon);
+  const commands = {
+    account,
+    /** The file of outputs. */
+    write({ outputs, local = false }: Run = {}): string {
+      const { url } = account();
+      const stack = { ...stackAt(url), ...outputs };
+      return writeOutputs(
+        folder(),
+        { [first.stackId]: stack },
+        local ? { kms: url, lambda: url, sqs: url } : undefined,
+      );
+    },
+    async run(words: readonly string[], { replies = healthy(), columns, ...options }: Run = {}) {
+      account().answer(replies);
+      jest.setSystemTime(noon);
+      const file = commands.write(options);
+      const written: string[] = [];
+      const stdout = { columns, write: (text: string) => written.push(text) };
+      const stderr = { write: (text: string) => written.push(text.replace(/^(?=.)/gm, '! ')) };
+      const { env } = process;
+      if (options.local) process.env = { ...env, ...hostileToAws };
+      const exitCode = await runCommandLine([...words, '--outputs', file], createTerminal(stdout, stderr));
+      process.env = env;
+      /** All that it prints, its notes marked by `!`. */
+      const printed = written.join('').trimEnd().replaceAll(file, 'FILE');
+      return { exitCode, printed, results: printed.replaceAll(/^! .*\n?/gm, '').trimEnd() };
+    },
+    /** What was asked of the operations function since the last run. */
+    asked: (): readonly { readonly operation: string; readonly input: object }[] =>
+      account().calls.flatMap(({ action, input }) => (action === 'Invoke' ? [input] : [])),
+    /** What was put on queues since then. */
+    sent: (): readonly { readonly queue: string; readonly group: string; readonly body: string }[] =>
+      account().calls.flatMap(({ input: { QueueUrl: queue, Entries = [] } }) =>
+        Entries.map(({ MessageGroupId: group, MessageBody: body }: Readonly<Record<string, string>>) => ({
+          queue,
+          group,
+          body,
+        })),
+      ),
+  };
+  return commands;
+}

@@ -85,8 +85,8 @@ export class OriginAccount {
       return result({ StackResourceSummaries: page, NextToken: NextToken ? undefined : 'more' });
     },
     'ec2:DescribeAddresses': (call) => {
-      const own = this.hasElasticIp && { [address]: { allocationId: 'eipalloc-1' } };
-      const all = { '203.0.113.99': { allocationId: 'eipalloc-2' }, ...own };
+      const owned = { allocationId: 'eipalloc-1' };
+      const all = { '203.0.113.99': owned, ...(this.hasElasticIp && { [address]: owned, [reserve]: owned }) };
       return result({ addressesSet: filtered(call, 'public-ip', all) });
     },
     'ec2:DescribeNatGateways': (call) => {

@@ -2,11 +2,16 @@ import { Webhook } from 'standardwebhooks';
 import { runCommandLine } from '../../../cli/command-line';
 import { newId } from '../../../domain/ids';
 import { eventually } from '../../support/eventually';
-import { silent } from '../../support/wallet-command';
+import { first } from '../../support/rows';
+import { temporaryFolder } from '../../support/temporary-folder';
+import { silent, writeOutputs } from '../../support/wallet-command';
 import { eventText } from '../../support/webhooks';
-import { organizationId, result, useRegion, webhookId } from '../region';
+import { useAccount } from '../account';
+import { healthy, secretOf, stackAt } from '../every-command';
+import { organizationId, webhookId } from '../region';
 
-const region = useRegion();
+const account = useAccount();
+const folder = temporaryFolder();
 
 let ended: Promise<number>;
 /** Closes the output, as a closed terminal does. */
@@ -23,7 +28,10 @@ async function receive(...args: string[]) {
     result: (text: string) => void results.push(text),
     note: (text: string) => void notes.push(text),
   };
-  ended = runCommandLine(['receive', '--outputs', region.outputs, '--port', '0', ...args], terminal);
+  const { url: service } = account();
+  const stacks = { [first.stackId]: stackAt(service) };
+  const outputs = writeOutputs(folder(), stacks, { kms: service, lambda: service });
+  ended = runCommandLine(['receive', '--outputs', outputs, '--port', '0', ...args], terminal);
   await eventually(() => notes.length > 0);
   const [url = ''] = /http:\/\/127\.0\.0\.1:\d+\//.exec(notes.join()) ?? [];
   /** Posts a delivery: the response's status, and what is printed. */
@@ -47,27 +55,39 @@ const body = eventText(organizationId, 'evt_1');
 function signed(by: string, at = new Date()) {
   const signature = new Webhook(by).sign('msg_1', at, body);
   const headers: Record<string, string> = {
-    ...{ 'webhook-id': 'msg_1', 'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)) },
-    ...{ 'webhook-signature': signature, 'x-svc-webhook-signature': signature, 'svc-signature': signature },
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+    'webhook-signature': signature,
+    'x-svc-webhook-signature': signature,
+    'svc-signature': signature,
   };
   return { body, headers };
 }
 
-const listing = (...webhooks: object[]) => region.answer({ 'list-webhooks': () => result({ webhooks }) });
+const listing = (...webhooks: object[]) =>
+  account().answer(healthy({ 'list-webhooks': () => ({ webhooks }) }));
 
 it('verifies with the secrets of webhooks that are added or rotated later', async () => {
   listing();
   const post = await receive('--json');
-  const unknown = await post(signed(await region.secret(1)));
+  const unknown = await post(signed(await secretOf(1)));
   expect(JSON.parse(unknown.printed)).toMatchObject({ reason: 'the organization has no webhooks' });
   for (const secretVersion of [1, 2]) {
     listing({ webhookId: newId('wh'), secretVersion: 1 }, { webhookId, secretVersion });
-    const delivery = signed(await region.secret(secretVersion));
+    const delivery = signed(await secretOf(secretVersion));
     const { status, printed } = await post(delivery);
     expect(status).toBe(204);
     expect(JSON.parse(printed)).toEqual({
-      ...{ date: expect.stringMatching(/Z$/), verified: true, reason: null, webhookId, secretVersion },
-      ...{ deliveryId: 'msg_1', eventId: 'evt_1', kind: 'wallet.created', from: '127.0.0.1', answered: 204 },
+      date: expect.stringMatching(/Z$/),
+      verified: true,
+      reason: null,
+      webhookId,
+      secretVersion,
+      deliveryId: 'msg_1',
+      eventId: 'evt_1',
+      kind: 'wallet.created',
+      from: '127.0.0.1',
+      answered: 204,
       ...delivery,
     });
   }
@@ -76,7 +96,7 @@ it('verifies with the secrets of webhooks that are added or rotated later', asyn
 it('prints why a delivery does not verify, responds with 401, and keeps running', async () => {
   listing({ webhookId, secretVersion: 1 });
   const post = await receive('--json');
-  const secret = await region.secret(1);
+  const secret = await secretOf(1);
   const good = signed(secret);
   for (const [reason, delivery] of [
     ['No matching signature', { ...good, body: `${body} ` }],
@@ -94,7 +114,7 @@ it('prints why a delivery does not verify, responds with 401, and keeps running'
 it('prints deliveries, and responds with the status of --respond', async () => {
   listing({ webhookId, secretVersion: 1 });
   const post = await receive('--respond', '503');
-  const { status, printed } = await post(signed(await region.secret(1)));
+  const { status, printed } = await post(signed(await secretOf(1)));
   expect(status).toBe(503);
   expect(printed).toMatch(/^[\d:.]{12} {2}verified with secret 1 of wh-.*\n.* msg_1, answered 503\n/);
   expect(printed).toContain(body);
