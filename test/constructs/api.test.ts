@@ -43,6 +43,9 @@ describe('the API', () => {
     const responses = plain.all('AWS::ApiGateway::GatewayResponse');
     const unordered = responses.filter(({ DependsOn }) => DependsOn === undefined);
     expect(unordered).toHaveLength([api, dashboard].length);
+    // Each after another one.
+    const before = responses.flatMap(({ DependsOn = [] }) => DependsOn);
+    expect(new Set(before).size).toBe(responses.length - unordered.length);
   });
 
   it("puts no input of the caller into the gateway's own responses, and forbids to cache them", () => {

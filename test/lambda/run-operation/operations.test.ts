@@ -1,4 +1,5 @@
 import { newId } from '../../../domain/ids';
+import { inputs } from '../../../domain/operations';
 import { probe } from '../../../domain/probe';
 import { ok } from '../../../domain/result';
 import { sql } from '../../../lambda/database/database';
@@ -288,8 +289,10 @@ it('disable-webhook disables until enable-webhook, and does not overwrite an ear
 it('operations refuse an unknown webhook', async () => {
   const webhookId = newId('wh');
   const refusal = refused('webhook_not_found', expect.stringContaining(`${webhookId} in environment test`));
-  for (const operation of ['describe-webhook', 'remove-webhook', 'rotate-webhook-secret'])
-    expect(await invoke(operation, { webhookId })).toEqual(refusal);
+  for (const operation of Object.keys(inputs).filter(
+    (name) => name.includes('webhook') && !/^(add|list)/.test(name),
+  ))
+    expect([operation, await invoke(operation, { webhookId })]).toEqual([operation, refusal]);
 });
 
 /** Unique across tests. */
