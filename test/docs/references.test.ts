@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { projectRoot, sourcesIn } from '../architecture/sources';
 import { anchorsOf, missingHeadings, readDocuments } from '../support/documents';
 import { complete, withDirectAccess } from '../support/rows';
-import { type StackTemplate, synthesizeEveryStack } from '../support/stacks';
+import { type Resource, synthesizeEveryStack } from '../support/stacks';
 import { flagsOf } from '../support/wallet-command';
 import { optionOf } from './calls';
 
@@ -92,42 +92,33 @@ it('the runbook has every heading that the source links to', () => {
   expect(texts.flatMap(missingHeadings)).toEqual([]);
 });
 
-/** An alarm acts when its state changes: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-actions.html */
-interface DocumentedAlarm {
-  readonly name: string;
-  readonly firesWithoutData: boolean;
-  /** After its last event, if it counts events. */
-  readonly minutesUntilOk: number | undefined;
-}
-const alarmsOf = (stack: StackTemplate): readonly DocumentedAlarm[] => {
-  const all = stack.all('AWS::CloudWatch::Alarm').map(({ logicalId, Properties, Condition }) => {
-    const {
-      AlarmName,
-      AlarmActions,
-      TreatMissingData,
-      Metrics = [{ MetricStat: { Stat: Properties.Statistic, ...Properties } }],
-    } = Properties;
-    const parts: readonly { Stat: string; Period: number }[] = Metrics.flatMap(
+/**
+ * The alarms that notify: whether each fires without data, and the minutes after its last event until it is `OK`, if it counts events.
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
+ */
+const alarms = stacks.flatMap((stack) => {
+  const nameOf = ({ Properties }: Resource): string => Properties.AlarmName.replace(`${stack.name}-`, '');
+  const all = stack.all('AWS::CloudWatch::Alarm').map((alarm) => {
+    const { AlarmActions, TreatMissingData, Statistic: Stat, Period, Metrics } = alarm.Properties;
+    const parts: readonly { Stat: string; Period: number }[] = Metrics?.flatMap(
       ({ MetricStat = [] }) => MetricStat,
-    );
-    const counts = TreatMissingData === 'notBreaching' && parts.every(({ Stat }) => Stat === 'Sum');
+    ) ?? [{ Stat, Period }];
+    const counts = TreatMissingData === 'notBreaching' && parts.every((part) => part.Stat === 'Sum');
     return {
-      name: AlarmName.replace(`${stack.name}-`, ''),
-      ...{ logicalId, notifies: AlarmActions !== undefined },
-      firesWithoutData: TreatMissingData === 'breaching' && Condition === undefined,
-      minutesUntilOk: counts ? (parts[0]?.Period ?? 0) / 60 : undefined,
+      ...{ name: nameOf(alarm), logicalId: alarm.logicalId, notifies: AlarmActions !== undefined },
+      firesWithoutData: TreatMissingData === 'breaching' && alarm.Condition === undefined,
+      minutesUntilOk: counts ? (parts[0]?.Period ?? 0) / 60 : 0,
     };
   });
-  // All parts are in ALARM, or it is not.
-  const composites = stack.all('AWS::CloudWatch::CompositeAlarm').map(({ Properties }) => {
-    const rule = JSON.stringify(Properties.AlarmRule);
-    const minutes = all.flatMap((each) => (rule.includes(each.logicalId) ? [each.minutesUntilOk ?? 0] : []));
-    const name = Properties.AlarmName.replace(`${stack.name}-`, '');
-    return { name, firesWithoutData: false, minutesUntilOk: Math.min(...minutes) };
+  // It is in ALARM while all of its parts are.
+  const composites = stack.all('AWS::CloudWatch::CompositeAlarm').map((alarm) => {
+    const rule = JSON.stringify(alarm.Properties.AlarmRule);
+    const parts = all.filter(({ logicalId }) => rule.includes(logicalId));
+    const minutesUntilOk = Math.min(...parts.map((part) => part.minutesUntilOk));
+    return { name: nameOf(alarm), firesWithoutData: false, minutesUntilOk };
   });
   return [...all.filter(({ notifies }) => notifies), ...composites];
-};
-const alarms = stacks.flatMap(alarmsOf);
+});
 
 /** The names of alarms in a text; `function-errors-…` names several. */
 const alarmsIn = (text: string) =>
