@@ -79,7 +79,7 @@ export async function deliverWebhook(
   // If this fails, the claim ends by itself.
   if (standing.kind !== 'due' && trial) await ports.webhooks.release(webhookId, trial);
   // Even if its webhook is disabled: it may be enabled before the successor is due.
-  if (webhook && standing.kind === 'made') return ok(succeed(delivery, standing.successor, ports));
+  if (standing.kind === 'made') return ok(succeed(delivery, standing.successor, ports));
   if (!webhook?.enabled) return stop(delivery, { again, webhook }, ports);
   if (standing.kind === 'done') return ok(done);
   const { pause } = webhook;
@@ -322,7 +322,7 @@ async function findSigningSecrets(
   { secretVersion, rotatedAt }: StoredWebhook,
   { secrets, now }: DeliveryPorts,
 ): Promise<Result<readonly Uint8Array[], SecretUnavailable>> {
-  const overlaps = secretVersion > 1 && rotatedAt !== undefined && now() < rotatedAt + rotationOverlap;
+  const overlaps = rotatedAt !== undefined && now() < rotatedAt + rotationOverlap;
   const versions = overlaps ? [secretVersion, secretVersion - 1] : [secretVersion];
   const found: Uint8Array[] = [];
   for (const secret of await Promise.all(versions.map((version) => secrets.secret(webhookId, version)))) {

@@ -155,13 +155,20 @@ it.each([
   }
 });
 
-it('a delivery stops when the webhook is disabled or removed', async () => {
-  await disableWebhook(world.database.owner, webhookId);
-  await send();
-  await send({ webhookId: 'wh-aaaaa-bbbbb-removed0000000' });
-  expect(await run()).toMatchObject({ received: 2, failed: 0 });
-  expect([await requests(), await attempts()]).toEqual([[], []]);
-});
+it.each([
+  ['gone', 0],
+  ['operator', 1],
+])(
+  'a delivery stops when the webhook is disabled (%s) or removed, and announces nothing',
+  async (reason, receives) => {
+    await webhooks.disable(webhookId, receiver.url(path), reason);
+    await send();
+    await send({ webhookId: 'wh-aaaaa-bbbbb-removed0000000' });
+    const stopped = await run({}, world.deliveries, world.retries.url, receives);
+    expect(stopped).toMatchObject({ received: 2, failed: 0 });
+    expect([await requests(), await attempts(), world.events.sent()]).toEqual([[], [], []]);
+  },
+);
 
 it('a successor that could not be sent is sent later, even of a webhook that was disabled meanwhile', async () => {
   receiver.answer(path, 503);
@@ -189,7 +196,7 @@ describe('410', () => {
   it('disables the webhook and sends one event about it, without the URL', async () => {
     for (const eventId of ['ev-1', 'ev-2']) await send({ eventId });
     expect(await run()).toMatchObject({ failed: 0, emitted: { Disabled: 1 } });
-    expect(await stored()).toMatchObject({ enabled: false });
+    expect(await stored()).toMatchObject({ enabled: false, unhealthy: false });
     const attempt = { status: 410, outcome: 'disabled', reason: 'gone' };
     expect(await attempts()).toMatchObject([attempt, attempt]);
     const events = world.events.sent().map(({ body }) => JSON.parse(body));
@@ -248,7 +255,8 @@ describe('a failing delivery', () => {
   it('is recorded and retried from the retry queue, with the number and time of the next attempt', async () => {
     const delivery = await send();
     const now = Date.now();
-    expect(await run({ now: () => now })).toMatchObject({ failed: 0, emitted: { Failed: 1 } });
+    const { failed, emitted } = await run({ now: () => now });
+    expect([failed, emitted.Failed, emitted.Age]).toEqual([0, 1, undefined]);
     const times = { attempted_at: now, next_attempt_at: now + 4_500 };
     const outcome = { status: 503, outcome: 'failed', reason: 'server_error' };
     expect(await attempts()).toMatchObject([{ ...outcome, ...times }]);
@@ -258,10 +266,21 @@ describe('a failing delivery', () => {
     expect(await stored()).toMatchObject({ unhealthy: true });
   });
 
-  it('that is received too early is delayed again, unchanged', async () => {
+  it('of which two copies make a request together is retried once, and the other copy is judged again', async () => {
+    for (const copy of ['one', 'other']) await send({ copy, paused: 1_000 });
+    expect(await run()).toMatchObject({ received: 2, failed: 1, emitted: { Failed: 1 } });
+    expect(retried()).toEqual([
+      expect.objectContaining({ delaySeconds: 4, value: expect.not.objectContaining({ paused: 1_000 }) }),
+    ]);
+    expect([await requests(), await attempts()]).toMatchObject([[{}, {}], [{}]]);
+    expect(world.deliveries.visibilityTimeouts()).toEqual([60]);
+  });
+
+  it('that is received too early is delayed again, unchanged, without the database', async () => {
     const now = Date.now();
     const value = await send({ attempt: 12, notBefore: now + 1_000_000 }, world.retries);
-    expect(await run({ now: () => now }, world.retries)).toMatchObject({ failed: 0 });
+    const ports = { now: () => now, webhooks: { ...webhooks, find: bug } };
+    expect(await run(ports, world.retries)).toMatchObject({ failed: 0 });
     expect(await requests()).toEqual([]);
     expect(retried()).toMatchObject([{ delaySeconds: 900, value }]);
   });
@@ -363,12 +382,18 @@ describe('a paused webhook', () => {
     expect([await requests(), await attempts()]).toEqual([[], []]);
   });
 
-  it('has a trial after its pause, whose result replaces the claim', async () => {
+  it('has a trial after its pause, from the retry queue, whose result replaces the claim', async () => {
     await pause();
-    await world.database.query`update webhooks set paused_until = now() where webhook_id = ${webhookId}`;
-    const post: Receivers['post'] = async () => ({ answered: true, status: 503, retryAfter: '2' });
-    await send({}, world.retries);
-    await run({ receivers: { post } }, world.retries);
+    await world.database
+      .query`update webhooks set paused_until = now(), pause_reason = 'retry_after' where webhook_id = ${webhookId}`;
+    const post: Receivers['post'] = async () => {
+      expect((await stored())?.pause?.until).toBeGreaterThan(Date.now() + 20_000);
+      return { answered: true, status: 503, retryAfter: '2' };
+    };
+    await send();
+    await run();
+    expect(retried()).toMatchObject([{ delaySeconds: 0 }]);
+    expect(await run({ receivers: { post } }, world.retries)).toMatchObject({ emitted: { Failed: 1 } });
     const webhook = await stored();
     expect(webhook?.pause).toMatchObject({ reason: 'retry_after', length: 2_000 });
     expect(webhook?.pause?.until).toBeLessThan(Date.now() + 3_000);
@@ -403,7 +428,7 @@ describe('a paused webhook', () => {
 
   it('gives a delivery up that no attempt is left for, and says so', async () => {
     await pause();
-    await send({ attempt: retrySchedule.length }, world.retries);
+    for (const copy of ['one', 'other']) await send({ copy, attempt: retrySchedule.length }, world.retries);
     expect(await run({ now }, world.retries)).toMatchObject({ failed: 0, emitted: { GivenUp: 1 } });
     expect(await attempts()).toMatchObject([{ outcome: 'given_up', reason: 'paused', status: null }]);
     expect([await requests(), retried()]).toEqual([[], []]);
@@ -447,6 +472,7 @@ it('a series ends when another one of its delivery was delivered, and a redelive
   receiver.answer(path, 204);
   await send({ series: 'again', number: 1 }, world.retries);
   await run({}, world.retries);
+  expect(world.log.lines.at(-1)).toMatchObject({ series: 'again', outcome: 'delivered' });
   await send({ ...delivery, attempt: 2, copy: 'token' }, world.retries);
   await run({}, world.retries);
   expect(await requests()).toHaveLength(2);
