@@ -121,7 +121,7 @@ function addCloudWatchDashboard(
     periodOverride: PeriodOverride.INHERIT,
   });
   withStableLogicalId(dashboard, 'MonitoringDashboard');
-  const markdown = `# ${stackName}\nChanges made here are drift: make them in the stack. Begin with \`docs/runbook.md#looking-at-an-environment\`; graphs have the names of its sections, and the thresholds of alarms as lines.`;
+  const markdown = `# ${stackName}\nChanges made here are drift: make them in the stack. Begin with \`docs/runbook.md#looking-at-an-environment\`; graphs have the names of the alarms' sections, and their thresholds as lines.`;
   // Refers to alarms by name, because a conditional alarm may not exist.
   const states = notifyingNames(alarms).map((name) =>
     Alarm.fromAlarmName(scope, name, `${stackName}-${name}`),
