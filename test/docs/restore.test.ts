@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { routes } from '../../domain/routes';
 import { projectRoot } from '../architecture/sources';
-import { type RegionDatabase, startRegionDatabase } from '../support/region-database';
 import { first } from '../support/rows';
 import { stackOf } from '../support/stacks';
 
@@ -30,52 +28,4 @@ it('closes the one function that preflight finds by its logical id', () => {
   const { logicalId } = stack.named('AWS::Lambda::Function', 'DeleteUserGroup');
   expect(logicalId).toMatch(/^DeleteUserGroup[0-9A-F]{8}$/);
   expect(section).toContain('`DeleteUserGroup…`');
-});
-
-describe("the service's other parts", () => {
-  let region: RegionDatabase;
-  beforeAll(async () => {
-    region = await startRegionDatabase('data-api');
-    await region.migrate();
-  });
-  afterAll(() => region.stop());
-
-  const signIn = async (user: string) => {
-    const { host, port, database } = region.postgres;
-    const client = new Client({ host, port, user, password: 'secret', database });
-    client.on('error', () => undefined);
-    await client.connect();
-    return client;
-  };
-
-  it('are shut out, an open session too, and let in again', async () => {
-    const { superuser, password, ...server } = region.postgres;
-    const administrator = new Client({ ...server, user: superuser, password });
-    await administrator.connect();
-    // An owner as on Aurora: no superuser, signals others, and a member of what it created.
-    await administrator.query(`
-      create role wallet_owner login createrole password 'secret';
-      grant pg_signal_backend to wallet_owner;
-      grant directory to wallet_owner with admin true, inherit false, set false;
-      alter database ${server.database} owner to wallet_owner;
-      create role accounts login password 'secret';
-      grant directory to accounts`);
-    await administrator.end();
-    const [owner, accounts] = [await signIn('wallet_owner'), await signIn('accounts')];
-    const statements = found(/`((?:revoke|select|grant) [^`]+)`/g).map((each) =>
-      each.replace('database wallet', `database ${server.database}`),
-    );
-    expect(statements.map((each) => each.split(' ')[0])).toEqual(['revoke', 'select', 'grant']);
-    const [revoke = '', end = '', grant = ''] = statements;
-
-    await owner.query(revoke);
-    await expect(signIn('accounts')).rejects.toMatchObject({ code: '42501' });
-    expect((await accounts.query('select 1 from organizations')).rowCount).toBe(0);
-    expect((await owner.query(end)).rows).toEqual([{ pg_terminate_backend: true }]);
-    await expect(accounts.query('select 1 from organizations')).rejects.toThrow();
-
-    await owner.query(grant);
-    await (await signIn('accounts')).end();
-    await owner.end();
-  });
 });

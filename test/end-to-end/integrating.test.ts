@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { KMS } from '@aws-sdk/client-kms';
 import { ExecuteStatementCommand, RDSDataClient } from '@aws-sdk/client-rds-data';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQS } from '@aws-sdk/client-sqs';
-import type { Pool } from 'pg';
+import { Client, type Pool } from 'pg';
 import { signJwt } from '../../cli/callers/sign-jwt';
 import { newId } from '../../domain/ids';
+import { projectRoot } from '../architecture/sources';
 import { deletion, sendPatiently } from '../support/api';
 import { localClient } from '../support/aws-client';
 import { codeUnder, documentedClaims, load } from '../support/documents';
@@ -50,7 +52,47 @@ it('a role of its own writes and reads a row over the Data API, and reaches no w
   await expect(run('select url from webhooks')).rejects.toThrow('permission denied for table webhooks');
 });
 
-it('the code for IAM does the same with direct access', async () => {
+it('a restore shuts such a role out, an open session too, and lets it in again', async () => {
+  const page = readFileSync(join(projectRoot, 'docs/runbook/emergencies.md'), 'utf8');
+  const [, section = ''] = /\n## Restore to a point in time\n([\s\S]*?)\n## /.exec(page) ?? [];
+  const statements = Array.from(
+    section.matchAll(/`((?:revoke|select|grant) [^`]+)`/g),
+    ([, sql = '']) => sql,
+  );
+  expect(statements.map((each) => each.split(' ')[0])).toEqual(['revoke', 'select', 'grant']);
+  const [revoke = '', end = '', grant = ''] = statements;
+
+  const { name } = withDataApi;
+  await makeRole(name, `alter role accounts password '${secret.password}'`);
+  const { client: owner, close } = await openLocalDatabase(local.stateDirectory, name);
+  const signIn = async () => {
+    const { host, port, database } = owner;
+    const client = new Client({
+      ...{ host, port, database },
+      user: secret.username,
+      password: secret.password,
+    });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  };
+  // As on Aurora.
+  await owner.query('grant pg_signal_backend to rds_superuser; set role wallet_owner');
+  const session = await signIn();
+  try {
+    await owner.query(revoke);
+    await expect(signIn()).rejects.toMatchObject({ code: '42501' });
+    await session.query('select from organizations');
+    expect((await owner.query(end)).rows).toEqual([{ pg_terminate_backend: true }]);
+    await expect(session.query('select from organizations')).rejects.toThrow();
+  } finally {
+    await owner.query(grant);
+  }
+  await (await signIn()).end();
+  await close();
+});
+
+it('the code for IAM writes and reads too, with direct access', async () => {
   const { connect } = load<{ connect(location: object, ca: string): Pool }>(
     codeUnder(integrating, 'With IAM')[0] ?? '',
   );

@@ -15,7 +15,10 @@ import { copyProject } from '../support/project-copy';
 import { first } from '../support/rows';
 
 const { name } = first;
-/** A copy of the project in a folder with what URLs, shells and the CDK give a meaning to. */
+/**
+ * A copy of the project in a folder with what URLs, shells and the CDK give a meaning to. Its environment is not one that tests share:
+ * it is killed.
+ */
 const folder = mkdtempSync(join(tmpdir(), 'wallet-lifecycle-'));
 const root = join(folder, `it's 100%20 #1 "ü" & $HOME`);
 const directory = join(root, '.local');

@@ -17,7 +17,10 @@ import { copyNewCluster, copyRunning } from '../support/postgres';
 import { keysIn, restored as restoredRow, withStandby } from '../support/rows';
 import { startWebhookReceiver, verifyDelivery } from '../support/webhook-receiver';
 
-/** One environment, which runs each later shape of its row: the runbook's procedures, as far as this machine has them. */
+/**
+ * One environment, which runs each later shape of its row: the runbook's procedures, as far as this machine has them. Apart from the
+ * environments that other tests share, because each deployment restarts it.
+ */
 const state = openState(mkdtempSync(join(tmpdir(), 'wallet-procedures-')));
 const { name, stackId, region, zones, vpcCidr, signingKeyLabels } = withStandby;
 const folder = state.environment(name);
@@ -55,7 +58,6 @@ const shapes = {
   first: { ...labelled(oldLabel), standby: recorded(oldLabel) },
   rotating: { ...labelled(newLabel, oldLabel), standby: recorded(oldLabel) },
   rotated: row,
-  promotedWithoutKeys: inForce({ ...row, standby: { ...withoutKeys, serves: true } }),
   promoted: inForce({ ...row, standby: { ...row.standby, serves: true } }),
   returned,
   restored: restoredRow(returned, { snapshot }),
@@ -67,7 +69,8 @@ let receiver: Awaited<ReturnType<typeof startWebhookReceiver>>;
 /** Deploys a shape of the row. Fails with a finding of the residency rules. */
 async function deploy(shape: keyof typeof shapes): Promise<void> {
   const assembly = join(state.directory, shape);
-  createApp({ outdir: assembly, environments: [shapes[shape]], validateTemplates: false }).synth();
+  if (!existsSync(assembly))
+    createApp({ outdir: assembly, environments: [shapes[shape]], validateTemplates: false }).synth();
   await running?.stop();
   const log = { step: () => undefined, problem: () => undefined };
   running = await startLocal({ assembly, state, ports: 'any', log, runtime: startInProcess });
@@ -129,10 +132,6 @@ it('a promotion and a return keep data, tokens and secrets, if the row has recor
     const delivery = (await receiver.received('promotion', deliveries)).at(-1);
     verifyDelivery(delivery as NonNullable<typeof delivery>, secret, 'svc-signature');
   };
-
-  await deploy('promotedWithoutKeys');
-  expect(await deletion(firstDeletion)).toBe(401);
-  await expect(verifyNext()).rejects.toThrow('No matching signature found');
 
   await deploy('promoted');
   const arns = ['WebhookSecretsKeyArn', 'TokenSigningKeyArn'].map((output) => local.outputs(name)[output]);

@@ -1,4 +1,4 @@
-const { projects, reporters } = require('../../jest.config');
+const { projects, reporters, testTimeout } = require('../../jest.config');
 
 /**
  * `npm run test:tools`: tests that are slow or need more than Node.js, and so are not part of `npm test`: CloudFormation's own rules, Apache,
@@ -6,13 +6,11 @@ const { projects, reporters } = require('../../jest.config');
  * @type {import('jest').Config}
  */
 module.exports = {
+  ...projects[0],
   rootDir: '../..',
   roots: ['<rootDir>/test/tools'],
-  testEnvironment: projects[0].testEnvironment,
   testMatch: ['**/*.tool.ts'],
-  transform: projects[0].transform,
-  transformIgnorePatterns: projects[0].transformIgnorePatterns,
   reporters,
-  testTimeout: 30_000,
+  testTimeout,
   maxWorkers: 2,
 };

@@ -110,4 +110,4 @@ it("nftables' list closes a container's published port and the host's own to str
   load(8443);
   const closed = { own: ['open', 'closed'], own6: ['closed', 'closed'], udp: ['closed', 'closed', 'open'] };
   expect(seen()).toEqual({ ...open, ...inside, ...closed });
-}, 120_000);
+});

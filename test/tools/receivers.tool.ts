@@ -131,7 +131,7 @@ it("the guide's Go accepts the product's deliveries in a server, and refuses oth
     ...hostileHeaders.map(() => 'false <nil>'),
   ]);
   // The first run compiles the standard library.
-}, 240_000);
+});
 
 it.each([
   ['Flask', 'flask', flask],

@@ -8,17 +8,13 @@ import {
   SendMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import { createApp } from '../../lib/environments-app';
 import { arn, resourceHash } from '../../local/assembly/manifest';
-import { type RunningEnvironment, startLocal } from '../../local/start';
-import { openState } from '../../local/state/lock';
 import { projectRoot } from '../architecture/sources';
 import { shellFor } from '../docs/shell';
 import { send, walletDeletion } from '../support/api';
 import { localClient } from '../support/aws-client';
-import { openLocalEnvironment } from '../support/local-environment';
+import { localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
-import { startInProcess } from '../support/own-environments';
 import { withDataApi } from '../support/rows';
 import { startTestQueues } from '../support/sqs';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -113,28 +109,17 @@ it('one command moves the dead letters with a reason to a file, and leaves the o
   }));
 
 it('the blocks for one organization copy its groups, and write all statements in one transaction or none', async () => {
-  const state = openState(join(folder(), 'state'));
-  const assembly = join(state.directory, 'assembly');
-  const { standby: _, ...row } = withDataApi;
-  createApp({ outdir: assembly, environments: [row], validateTemplates: false }).synth();
-  const log = { step: () => undefined, problem: () => undefined };
-  const running = await startLocal({ assembly, state, ports: 'any', log, runtime: startInProcess });
-  try {
-    const { name } = row;
-    const local = openLocalEnvironment(state.directory);
-    const [{ stack }] = running.environments as [RunningEnvironment];
-    const secret = 'DatabaseMasterSecret';
-    const SECRET = arn(
-      stack,
-      'secretsmanager',
-      `secret:${secret}-${resourceHash(stack, secret).slice(0, 6)}`,
-    );
-    const ARN = local.outputs(name).DatabaseClusterArn ?? '';
-    const variables = { REGION: row.region, ARN, SECRET, COPY_ARN: ARN, COPY_SECRET: SECRET };
-    const sdk = JSON.stringify(require.resolve('@aws-sdk/client-rds-data'));
-    const aws = `
+  const { name, stackId, region } = withDataApi;
+  const local = await localEnvironment();
+  const stack = { name: stackId, region };
+  const secret = 'DatabaseMasterSecret';
+  const SECRET = arn(stack, 'secretsmanager', `secret:${secret}-${resourceHash(stack, secret).slice(0, 6)}`);
+  const ARN = local.outputs(name).DatabaseClusterArn ?? '';
+  const variables = { REGION: region, ARN, SECRET, COPY_ARN: ARN, COPY_SECRET: SECRET };
+  const sdk = JSON.stringify(require.resolve('@aws-sdk/client-rds-data'));
+  const aws = `
 const { RDSData } = require(${sdk});
-const data = new RDSData(${JSON.stringify({ ...localClient(local.endpoints['rds-data'] ?? ''), region: row.region })});
+const data = new RDSData(${JSON.stringify({ ...localClient(local.endpoints['rds-data'] ?? ''), region })});
 const transactionId = rest.includes('--transaction-id') ? given('--transaction-id') : undefined;
 const input = { resourceArn: given('--resource-arn'), secretArn: given('--secret-arn') };
 const calls = {
@@ -144,34 +129,27 @@ const calls = {
   'commit-transaction': () => data.commitTransaction({ ...input, transactionId }),
 };
 calls[command]().then(({ $metadata, ...answer }) => console.log(rest.includes('text') ? answer[given('--query')] : JSON.stringify(answer)));`;
-    const [define, write] = [
-      block('--transaction-id $TRANSACTION} --output json'),
-      block('begin-transaction'),
-    ];
-    const [, copy = ''] = /`(run \$COPY_ARN .*? > copy\.json)`/.exec(pages.join('\n')) ?? [];
-    const { organizationId, userGroupId, ...others } = await local.walletJson<Organization>(name, 'seed');
-    const sql = readFileSync(join(projectRoot, 'docs/copy-groups/copy.sql'), 'utf8');
-    const filled = sql.replaceAll('or-…', organizationId).replaceAll('{ug-…}', `{${userGroupId}}`);
-    writeFileSync(join(folder(), 'copy.sql'), filled);
-    // The second cluster, as it was before the deletion.
-    await run(`${define}\n${copy}`, aws, variables);
-    const deletion = async () => {
-      const wire = await walletDeletion(local, name, { organizationId, userGroupId, ...others });
-      return (await send(local.outputs(name).ApiBaseUrl ?? '', wire)).status;
-    };
-    expect([await deletion(), await deletion()]).toEqual([200, 404]);
-    const file = join(folder(), 'copy.json');
-    const texts = JSON.parse(readFileSync(file, 'utf8'));
-    expect(texts.length).toBeGreaterThan(1);
-    // A failing statement leaves nothing, also of those before it.
-    writeFileSync(file, JSON.stringify([...texts, 'select 1 / 0']));
-    await run(`${define}\n${write}`, aws, variables);
-    expect(await deletion()).toBe(404);
-    writeFileSync(file, JSON.stringify(texts));
-    await run(`${define}\n${write}`, aws, variables);
-    expect(await deletion()).toBe(200);
-  } finally {
-    await running.stop();
-    state.close();
-  }
-}, 300_000);
+  const [define, write] = [block('--transaction-id $TRANSACTION} --output json'), block('begin-transaction')];
+  const [, copy = ''] = /`(run \$COPY_ARN .*? > copy\.json)`/.exec(pages.join('\n')) ?? [];
+  const { organizationId, userGroupId, ...others } = await local.walletJson<Organization>(name, 'seed');
+  const sql = readFileSync(join(projectRoot, 'docs/copy-groups/copy.sql'), 'utf8');
+  const filled = sql.replaceAll('or-…', organizationId).replaceAll('{ug-…}', `{${userGroupId}}`);
+  writeFileSync(join(folder(), 'copy.sql'), filled);
+  // The second cluster, as it was before the deletion.
+  await run(`${define}\n${copy}`, aws, variables);
+  const deletion = async () => {
+    const wire = await walletDeletion(local, name, { organizationId, userGroupId, ...others });
+    return (await send(local.outputs(name).ApiBaseUrl ?? '', wire)).status;
+  };
+  expect([await deletion(), await deletion()]).toEqual([200, 404]);
+  const file = join(folder(), 'copy.json');
+  const texts = JSON.parse(readFileSync(file, 'utf8'));
+  expect(texts.length).toBeGreaterThan(1);
+  // A failing statement leaves nothing, also of those before it.
+  writeFileSync(file, JSON.stringify([...texts, 'select 1 / 0']));
+  await run(`${define}\n${write}`, aws, variables);
+  expect(await deletion()).toBe(404);
+  writeFileSync(file, JSON.stringify(texts));
+  await run(`${define}\n${write}`, aws, variables);
+  expect(await deletion()).toBe(200);
+});

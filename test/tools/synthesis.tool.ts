@@ -5,9 +5,6 @@ import { Workspace } from '../ci/workspace';
 import { disposable, keysIn, newcomer, restored, withDirectAccess, withStandby } from '../support/rows';
 import { temporaryFolder, withTemporaryFolder } from '../support/temporary-folder';
 
-// CloudFormation's own rules take long to load.
-jest.setTimeout(120_000);
-
 it('rows as in the documents pass every check of synthesis: added, with a reserve, restored, with replicas of keys, promoted, disposable', () => {
   const { standby: _, ...row } = withDirectAccess;
   const source = { cluster: 'wallet-direct-0123abcd', time: '2026-11-21T10:30:00Z' };

@@ -1,34 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { Cleanup } from '../../local/shared/cleanup';
-import { temporaryFolder } from '../runs/long-run';
 import { deletion, send } from '../support/api';
 import { codeUnder, documentedClaims } from '../support/documents';
-import { startLocalCommand } from '../support/local-command';
-import { openLocalEnvironment } from '../support/local-environment';
+import { localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
-import { copyProject } from '../support/project-copy';
 import { withDataApi } from '../support/rows';
 import { python } from './python';
 
-jest.setTimeout(240_000);
-
-const cleanup = new Cleanup();
-afterAll(() => cleanup.run());
-
 it('tokens of the Python in tokens.md delete a group', async () => {
   const { name, tokenIssuer, region } = withDataApi;
-  const state = await temporaryFolder(cleanup);
-  const project = await temporaryFolder(cleanup);
-  copyProject(project, 'local');
-  const options = ['--environment', name, '--state', state, '--port-offset', 'any'];
-  const started = startLocalCommand(project, ...options);
-  cleanup.add(() => {
-    started.process.kill('SIGTERM');
-    return started.ended();
-  });
-  await started.ready();
-  const local = openLocalEnvironment(state);
+  const local = await localEnvironment();
   const organization = await local.walletJson<Organization>(name, 'seed');
   const claims = documentedClaims(tokenIssuer, organization);
   const { ApiBaseUrl = '', TokenSigningKeyArn, UserActionSigningKeyArn } = local.outputs(name);
