@@ -51,18 +51,6 @@ it('recognizes options that npm consumed', async () => {
   );
 });
 
-it.each(walletCommands)(
-  '%s names a misspelt option before a missing or wrong one',
-  async (path, { options }) => {
-    const wrong = options.flatMap(({ long, parseArg }) => (long && parseArg ? [long, '*'] : []));
-    const { exitCode, stderr } = await runWallet([...path.split(' '), ...wrong, '--misspelt', 'x']);
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 2,
-      stderr: expect.stringContaining("unknown option '--misspelt'"),
-    });
-  },
-);
-
 const caller = ['--caller', identityId];
 it.each([
   [['delete-group', '--grop', 'x', ...caller], "unknown option '--grop'\n(Did you mean --group?)"],

@@ -34,6 +34,10 @@ it.each(walletCommands)('wallet %s has help, and refuses invalid option values',
   const { stdout } = await wallet(...words, '--help');
   for (const { flags, mandatory } of command.options)
     expect(stdout.includes(`  ${flags} (required) `)).toBe(mandatory);
+  // Said before a missing or wrong one.
+  const wrong = command.options.flatMap(({ long, parseArg }) => (long && parseArg ? [long, '*'] : []));
+  const misspelt = await wallet(...words, ...wrong, '--misspelt', 'x');
+  expect(misspelt.stderr).toContain("unknown option '--misspelt'");
   for (const option of command.options.filter(({ required, long }) => required && long !== '--body')) {
     const values = option.argChoices ? ['', 'nope'] : refused[placeholderOf(option)];
     for (const value of values ?? ['untested']) {
