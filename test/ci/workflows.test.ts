@@ -46,7 +46,7 @@ it.each([
 
 it.each([
   ['guardrails.md', / (\d+) days as the artifact/, 'drift.yml', 'residency-'],
-  ['decisions/deployments.md', / (\d+) days as an artifact/, 'deploy.yml', 'deployed-'],
+  ['deploying.md', /last assembly of the past (\d+) days/, 'deploy.yml', 'deployed-'],
 ])('docs/%s says how long GitHub keeps an artifact: %s', (document, sentence, workflow, artifact) => {
   const [, days] = sentence.exec(readFileSync(join(projectRoot, 'docs', document), 'utf8')) ?? [];
   const { text = '' } = workflows.find(({ name }) => name === workflow) ?? {};
