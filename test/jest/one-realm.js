@@ -1,3 +1,5 @@
+const { ChildProcess } = require('node:child_process');
+const { setTimeout: sleep } = require('node:timers/promises');
 const vm = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
 
@@ -18,20 +20,49 @@ const endWorker = () => process.exit(1);
 
 /** jest-worker's `CHILD_MESSAGE_END`, from its types. */
 const endMessage = 2;
-/** The pipes to the main process, and shutdowns of closed sockets, which Node.js lists until they are collected. */
-const expected = ['PipeWrap', 'SimpleShutdownWrap'];
+// Jest kills a worker that has not ended half a second after its last file.
+if (process.send) process.on('message', ([type]) => type === endMessage && process.exit(0));
 
-/** Ends the worker, within 200 ms even if sockets are still closing. */
-function endWhenClosed(tries = 10) {
-  const leaks = process.getActiveResourcesInfo().filter((name) => !expected.includes(name));
-  if (leaks.length > 0 && tries > 0) return setTimeout(endWhenClosed, 20, tries - 1).unref();
-  if (leaks.length > 0) process.stderr.write(`Tests left open: ${leaks.join(', ')}\n`);
-  process.exit(0);
+// Node.js opens them when they are first used.
+void [process.stdin, process.stdout, process.stderr];
+
+/** Running ones. */
+const children = new Set();
+const { spawn } = ChildProcess.prototype;
+ChildProcess.prototype.spawn = function (...args) {
+  const failure = spawn.apply(this, args);
+  if (this.pid !== undefined) children.add(this.once('exit', () => children.delete(this)));
+  return failure;
+};
+
+/** Shutdowns of closed sockets, which Node.js lists until they are collected. */
+const ended = ['SimpleShutdownWrap'];
+/** What is open, with what keeps no process alive: children, and the process's own listeners. */
+function listOpen() {
+  const signals = process.eventNames().filter((name) => /^SIG/.test(String(name)));
+  const listeners = signals.flatMap((name) => process.listeners(name).map(() => `listener of ${name}`));
+  const commands = Array.from(children, ({ spawnargs }) => spawnargs.join(' '));
+  // esbuild's own is one for each worker.
+  const processes = commands.filter((command) => !/esbuild --service=/.test(command));
+  return [
+    ...process.getActiveResourcesInfo().filter((name) => !ended.includes(name)),
+    ...listeners,
+    ...processes,
+  ];
 }
-
-// Jest kills a worker that has not ended half a second after its last file, and cannot tell a leak from a busy machine: here it
-// ends itself, and names what tests left open.
-if (process.send) process.on('message', ([type]) => type === endMessage && endWhenClosed());
+/** What was not open before, and does not close within 20 s: more than any takes beside other load. */
+async function leftOpen(before) {
+  const deadline = performance.now() + 20_000;
+  for (;;) {
+    const earlier = [...before];
+    // Of what has one name, as many are new as there are more.
+    const left = listOpen().filter(
+      (each) => !earlier.includes(each) || !earlier.splice(earlier.indexOf(each), 1),
+    );
+    if (left.length === 0 || performance.now() > deadline) return left;
+    await sleep(10);
+  }
+}
 
 module.exports = class OneRealm extends TestEnvironment {
   constructor(config, context) {
@@ -45,6 +76,7 @@ module.exports = class OneRealm extends TestEnvironment {
     const variables = { ...env };
     // Otherwise a worker would finish its file after its run was killed.
     process.on('disconnect', endWorker);
+    this.before = listOpen();
     this.restore = () => {
       process.off('disconnect', endWorker);
       globalThis.console = console;
@@ -62,7 +94,9 @@ module.exports = class OneRealm extends TestEnvironment {
   }
 
   async teardown() {
+    const left = await leftOpen(this.before);
     await super.teardown();
     this.restore();
+    if (left.length > 0) throw new Error(`Tests left open: ${left.join(', ')}`);
   }
 };

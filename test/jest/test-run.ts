@@ -1,9 +1,18 @@
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isAlive } from '../../local/shared/processes';
+import { commandLine, isAlive } from '../../local/shared/processes';
+import { eventually } from '../support/eventually';
 import { hostileToPostgres } from '../support/hostile-variables';
 import { type HttpServer, startHttpServer } from '../support/http-server';
 import type { SharedInRun } from '../support/once-per-run';
@@ -56,7 +65,24 @@ export default async function setUp(): Promise<void> {
 export async function tearDown(): Promise<void> {
   await server.stop();
   await Promise.allSettled(Array.from(created.values(), async (creating) => (await creating).stop?.()));
+  const left = await leftRunning();
   rmSync(folder, { recursive: true, force: true });
+  if (left.length > 0) throw new Error(`Tests left running: ${left.join('; ')}`);
+}
+
+/** The processes that still work in the run's folder after 20 s, on Linux: databases and functions that outlived their parents. */
+async function leftRunning(): Promise<readonly string[]> {
+  const list = () =>
+    readdirSync('/proc').filter((name) => {
+      try {
+        return readlinkSync(`/proc/${name}/cwd`).startsWith(folder);
+      } catch {
+        return false;
+      }
+    });
+  if (process.platform !== 'linux') return [];
+  await eventually(() => list().length === 0, 20).catch(() => undefined);
+  return list().map((pid) => commandLine(Number(pid)).replaceAll('\0', ' '));
 }
 
 /** Every environment, in a process of its own. */
