@@ -46,5 +46,7 @@ const { _extensions: loaders } = require('node:module');
 const { '.js': loadAsNode } = loaders;
 require('tsx/cjs');
 const { '.js': loadByTsx } = loaders;
-// tsx would parse every file of a package first, to see whether it is an ES module: a fifth of a synthesis.
-loaders['.js'] = (module, file) => (file.startsWith(`${modules}/`) ? loadAsNode : loadByTsx)(module, file);
+// tsx would parse every file of a package first, to see whether it is an ES module: a fifth of a synthesis. Node.js below 22.12 cannot
+// load one so.
+if (process.features.require_module)
+  loaders['.js'] = (module, file) => (file.startsWith(`${modules}/`) ? loadAsNode : loadByTsx)(module, file);
