@@ -1,7 +1,10 @@
 const { ChildProcess } = require('node:child_process');
 const { setTimeout: sleep } = require('node:timers/promises');
+const { join, relative } = require('node:path');
 const vm = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
+
+const root = join(__dirname, '../..');
 
 /*
  * The environment of every test file: Node.js's own realm, instead of a new one for each. The files of a worker thus share
@@ -64,6 +67,28 @@ async function leftOpen(before) {
   }
 }
 
+/** The timers of the product's code, and the file that started them. */
+const timers = new Map();
+const { setTimeout: start } = globalThis;
+globalThis.setTimeout = Object.assign((...args) => {
+  const timer = start(...args);
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  Error.stackTraceLimit = 2;
+  Error.prepareStackTrace = (_, [, caller]) => String(caller?.getFileName());
+  const [where] = /^(?:cli|domain|lambda|local)\/.*/.exec(relative(root, new Error().stack)) ?? [];
+  Object.assign(Error, { prepareStackTrace, stackTraceLimit });
+  if (where) timers.set(timer, where);
+  return timer;
+}, start);
+
+/** Those that run and keep a process alive, each reported once. A test may share a local environment, which has some, with others. */
+const leftRunning = (isInEnvironment) =>
+  Array.from(timers, ([timer, where]) => {
+    if (isInEnvironment && where.startsWith('local/')) return [];
+    timers.delete(timer);
+    return timer._destroyed || !timer.hasRef() ? [] : `timer of ${where}`;
+  }).flat();
+
 module.exports = class OneRealm extends TestEnvironment {
   constructor(config, context) {
     super(config, context);
@@ -93,10 +118,16 @@ module.exports = class OneRealm extends TestEnvironment {
     return nodesRealm;
   }
 
+  handleTestEvent({ name, test }) {
+    if (name !== 'test_done') return;
+    const left = leftRunning(true);
+    if (left.length > 0) test.errors.push(new Error(`The test left a ${[...new Set(left)].join(', ')}`));
+  }
+
   async teardown() {
-    const left = await leftOpen(this.before);
+    const left = [...leftRunning(false), ...(await leftOpen(this.before))];
     await super.teardown();
     this.restore();
-    if (left.length > 0) throw new Error(`Tests left open: ${left.join(', ')}`);
+    if (left.length > 0) throw new Error(`Tests left open: ${[...new Set(left)].join(', ')}`);
   }
 };
