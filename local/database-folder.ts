@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,8 +21,12 @@ export async function provideDatabaseFolder(
   { emptyClusterDirectory, ...state }: StateFolder,
   signal: AbortSignal,
 ): Promise<string> {
-  const directory = `${state.environment(environment).databaseDirectory}${restoredFrom(template)}`;
-  if (existsSync(directory) || !existsSync(emptyClusterDirectory)) return directory;
+  const { databaseDirectory, customResourcesFile, messagesFile } = state.environment(environment);
+  const directory = `${databaseDirectory}${restoredFrom(template)}`;
+  if (existsSync(directory)) return directory;
+  // Written for an earlier database. At once: this start's custom resources do not wait for PostgreSQL.
+  for (const file of [customResourcesFile, messagesFile]) rmSync(file, { force: true });
+  if (!existsSync(emptyClusterDirectory)) return directory;
   // Renamed when complete. -p keeps the owner: when we run as root, PostgreSQL's files belong to another account.
   const unfinished = `${directory}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });

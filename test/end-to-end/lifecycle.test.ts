@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -72,6 +72,9 @@ it('kill -9 ends every process, and the next start has what was committed; of tw
     `A local environment is already running in ${directory}: process ${winner.process.pid} on ${hostname()}.`,
   );
   expect(await sendLater()).toBe(200);
+  // Of each set, once: later starts remember them.
+  const exported = readFileSync(join(directory, 'logs', name, 'SigningKeysExportJwks.log'), 'utf8');
+  expect(exported.match(/Keys exported/g)).toHaveLength(2);
 });
 
 it('Ctrl-C completes the running request and stops everything', async () => {

@@ -1,14 +1,11 @@
-import { rmSync } from 'node:fs';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { arn, resourceHash } from '../../assembly/manifest';
 import { clientSettings, type Postgres } from '../../postgres/postgres';
-import type { EnvironmentFolder } from '../../state/paths';
 import type { LocalResource, ResourceRequest, ResourceTypes, StackParts } from '../resource';
 import type { LocalCertificate } from './certificate';
 import type { DatabaseLogin } from './data-api-service';
 
 export interface ClusterNeeds extends StackParts {
-  readonly folder: Pick<EnvironmentFolder, 'customResourcesFile' | 'messagesFile'>;
   /** Serves this stack only. */
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
@@ -23,16 +20,12 @@ async function createCluster(
   { logicalId, properties }: ResourceRequest,
   needs: ClusterNeeds,
 ): Promise<LocalResource> {
-  const { stack, folder, certificate, clusters, databases } = needs;
+  const { stack, certificate, clusters, databases } = needs;
   const { DBClusterIdentifier = `${stack.name}-${logicalId}`, MasterUserPassword: password } = properties;
   // A replica or restored cluster has both in its data; here it may start empty.
   const { DatabaseName: defaultDatabase = 'wallet', MasterUsername: username = 'wallet_owner' } = properties;
   const postgres = await needs.postgres;
-  if (await ensureDatabase(postgres, defaultDatabase, { username, password })) {
-    // Written for an earlier database.
-    for (const file of [folder.customResourcesFile, folder.messagesFile]) rmSync(file, { force: true });
-  }
-
+  await ensureDatabase(postgres, defaultDatabase, { username, password });
   const { port } = postgres;
   const identifier = DBClusterIdentifier.toLowerCase();
   const clusterArn = arn(stack, 'rds', `cluster:${identifier}`);
@@ -64,14 +57,12 @@ export const rdsResources: ResourceTypes<ClusterNeeds> = { 'AWS::RDS::DBCluster'
  * roles and databases but is not a superuser.
  *
  * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.MasterAccounts.html
- *
- * @returns whether the database is new
  */
 export async function ensureDatabase(
   { host, port, superuser: user, password }: Pick<Postgres, 'host' | 'port' | 'superuser' | 'password'>,
   database: string,
   owner: { readonly username: string; readonly password: string },
-): Promise<boolean> {
+): Promise<void> {
   const client = new Client({
     ...clientSettings,
     host,
@@ -99,9 +90,8 @@ export async function ensureDatabase(
     );
     await client.query(`grant rds_superuser to ${role}`);
     await client.query(`grant rds_iam to ${role} with admin option, inherit false, set false`);
-    if (await exists('select from pg_database where datname = $1', database)) return false;
-    await client.query(`create database ${escapeIdentifier(database)} owner ${role}`);
-    return true;
+    if (!(await exists('select from pg_database where datname = $1', database)))
+      await client.query(`create database ${escapeIdentifier(database)} owner ${role}`);
   } finally {
     await client.end();
   }
