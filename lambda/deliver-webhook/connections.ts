@@ -76,7 +76,7 @@ export function createConnections(settings: ConnectionSettings) {
       const delivered = result.answered && Math.floor(result.status / 100) === 2;
       state.failures.delete(address);
       if (!delivered) remember(state, address);
-      if (delivered && left === 'reusable' && !state.isUnreliable) keep(state, connection);
+      if (delivered && left === 'reusable') keep(state, connection);
       else socket.destroy();
     },
   };

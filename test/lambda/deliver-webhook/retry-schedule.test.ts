@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { retrySchedule as schedule } from '../../../domain/delivery';
-import { type AttemptResult, nextStep, reasonOf } from '../../../lambda/deliver-webhook/retry-schedule';
+import {
+  type AttemptResult,
+  isSilent,
+  nextStep,
+  reasonOf,
+} from '../../../lambda/deliver-webhook/retry-schedule';
 
 const hours = 3_600_000;
 const now = Date.parse('2026-11-20T12:00:00Z');
@@ -20,6 +25,11 @@ it.each([
   [answered(400), 'client_error'],
   [answered(429), 'too_many_requests'],
 ])('the reason of %j is %s', (result, reason) => expect(reasonOf(result)).toBe(reason));
+
+it('only an attempt that could have had a response is silent', () => {
+  const slow: AttemptResult = { answered: false, reason: 'slow' };
+  expect([timeout, slow, answered(503)].map(isSilent)).toEqual([true, false, false]);
+});
 
 it.each([
   [1, 0, 5],

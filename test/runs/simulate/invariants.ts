@@ -136,6 +136,8 @@ export class Invariants {
     const webhook = this.webhooks.get(webhookId);
     if (!webhook) return;
     const at = this.clock.now;
+    if (reason === 'gone' && webhook.goneUrl !== webhook.url)
+      this.violated(webhookId, 'disabled without a 410 of its URL');
     const isNew = webhook.disable(reason, at);
     for (const to of this.webhooks.values()) {
       if (to.organizationId !== webhook.organizationId) continue;
@@ -282,6 +284,7 @@ export class Invariants {
       this.await(chain, { early: now, latest: now + 120_000, lo, hi });
     } else if (status === 410) {
       chain.window = undefined;
+      webhook.goneUrl = request.url;
       this.gone(webhook, story);
     } else if (status >= 200 && status < 300) {
       chain.window = undefined;

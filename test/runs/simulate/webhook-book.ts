@@ -33,6 +33,8 @@ export class WebhookBook {
   enabledAt = 0;
   movedAt = 0;
   reason = '';
+  /** The one that returned 410. */
+  goneUrl = '';
   /** When one of its deliveries, or the batch of one, last met a fault. */
   faultAt = 0;
   readonly rotations: number[] = [];
