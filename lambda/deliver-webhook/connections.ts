@@ -74,7 +74,6 @@ export function createConnections(settings: ConnectionSettings) {
       const { host, address, socket } = connection;
       const state = stateOf(host);
       const delivered = result.answered && Math.floor(result.status / 100) === 2;
-      state.failures.delete(address);
       if (!delivered) remember(state, address);
       if (delivered && left === 'reusable') keep(state, connection);
       else socket.destroy();

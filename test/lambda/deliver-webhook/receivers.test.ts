@@ -383,10 +383,14 @@ it('after a response that is not 2xx, an attempt prefers another connection and 
 it('of several addresses, an attempt passes those that refuse at once, and one that is silent after a time', async () => {
   let connections = 0;
   let silent = 0;
+  let closed: Promise<unknown> | undefined;
   const port = await listen(
     createTcpServer((socket) => {
       connections += 1;
-      if (connections <= silent) return expire(1_500)(socket);
+      if (connections <= silent) {
+        closed = new Promise((resolve) => socket.on('close', resolve));
+        return expire(1_500)(socket);
+      }
       const secure = new TLSSocket(socket, { isServer: true, ...certificate });
       secure.on('error', () => undefined);
       secure.once('data', () => secure.end(bodyOf(2)));
@@ -402,9 +406,18 @@ it('of several addresses, an attempt passes those that refuse at once, and one t
   silent = connections + 1;
   const { send, tried } = several([first, second, third]);
   expect(await send(port)).toEqual(answered());
+  await closed;
   await send(port);
   // The silent one comes last: its place is first of all, and not again.
   expect(tried.filter((address) => address === tried[0])).toHaveLength(1);
+});
+
+it('an attempt that ran out of time begins with other addresses the next time', async () => {
+  let connections = 0;
+  const port = await startTcp(() => limits.get(++connections % 4 === 0 ? 5_000 : 1_500)?.());
+  const { send, tried } = several(Array.from({ length: 6 }, (_, index) => `93.184.216.${index}`));
+  for (let number = 0; number < 2; number++) expect(await send(port)).toEqual(unanswered('connect_timeout'));
+  expect(new Set([...tried.slice(0, 3), ...tried.slice(4, 7)]).size).toBe(6);
 });
 
 it('an attempt tries at most eight addresses, and reports why the last failed', async () => {
@@ -482,6 +495,23 @@ it('sends a request again whose reused connection answers 408, as a server does 
   const send = client();
   expect(await send(timesOut)).toEqual(answered());
   expect(await send(timesOut)).toEqual(answered());
+});
+
+it('a connection that is used again is not idle, however long its receiver takes', async () => {
+  const limited = jest.spyOn(Socket.prototype, 'setTimeout');
+  let connections = 0;
+  const port = await startTls((socket) => {
+    connections += 1;
+    socket.once('data', () => {
+      socket.write(bodyOf(2));
+      socket.once('data', () => {
+        for (const each of limited.mock.contexts as Socket[]) each.emit('timeout');
+        socket.write(bodyOf(2));
+      });
+    });
+  });
+  const send = client();
+  expect([await send(port), await send(port), connections]).toEqual([answered(), answered(), 1]);
 });
 
 it('has limited time to connect again, too, after a lost connection', async () => {
