@@ -22,6 +22,23 @@ beforeEach(async () => {
   organizationId = await addOrganization(region.owner);
 });
 
+/** Webhooks of another organization, which no operation of these tests may change. */
+const others = () => region.query`
+  select to_jsonb(webhooks)::text from webhooks where url like '%/others' order by webhook_id`;
+let unchanged: Awaited<ReturnType<typeof others>>;
+beforeAll(async () => {
+  const another = await addOrganization(region.owner);
+  await region.query`
+    insert into webhooks (webhook_id, organization_id, url, kinds, secret_version, rotated_at, enabled, disabled_reason,
+      disabled_at, unhealthy_at, paused_until, pause_reason, pause_seconds, failures)
+    values
+      (${newId('wh')}, ${another}, 'https://a/others', array['a'], 2, now() - interval '2 days', true, null, null, null,
+        now(), 'no_response', 30, 5),
+      (${newId('wh')}, ${another}, 'https://b/others', null, 1, null, false, 'gone', now(), now(), null, null, null, 0)`;
+  unchanged = await others();
+});
+afterEach(async () => expect(await others()).toEqual(unchanged));
+
 /** Invokes the function, signed in as its role. */
 const invoke = (operation: string, input: Json) => {
   const ports = { database: region.as('run_operation'), ...ownFacts };
@@ -218,7 +235,8 @@ it('update-webhook changes only the given fields', async () => {
 it('list-webhooks lists the webhooks of one organization, latest first, until remove-webhook', async () => {
   expect(await listWebhooks()).toEqual([]);
   const first = await add();
-  await region.query`update webhooks set created_at = created_at - interval '1 minute'`;
+  await region.query`
+    update webhooks set created_at = created_at - interval '1 minute' where webhook_id = ${first}`;
   const second = await add();
   await add({ organizationId: await addOrganization(region.owner) });
   expect(await listWebhooks()).toMatchObject([{ webhookId: second }, { webhookId: first }]);
@@ -333,6 +351,9 @@ it("list-delivery-attempts filters, refuses unknown events and webhooks, and lea
   for (const [index, outcome] of (['failed', 'given_up', 'failed'] as const).entries())
     await record(`${index}`, { webhookId, outcome, attemptedAt: start + index * 1_000 });
   await record('0', { deliveryId: 'another' });
+  const removed = await add();
+  await record('removed', { webhookId: removed });
+  await run('remove-webhook', { webhookId: removed });
   await record('probe', { webhookId: probe.webhookId, attemptedAt: start + 3_600_000 });
   await keep('kept', 0);
   const rows: [Json, string | string[]][] = [
@@ -347,6 +368,7 @@ it("list-delivery-attempts filters, refuses unknown events and webhooks, and lea
     [{ since: time(3_600), webhookId: probe.webhookId }, ['probe']],
     [{ since: time(3_600), eventId: own('probe') }, ['probe']],
     [{ webhookId, eventId: own('kept') }, []],
+    [{ webhookId: removed, outcome: 'delivered' }, []],
     [{ webhookId, eventId: own('unknown') }, 'event_not_found'],
     [{ webhookId: newId('wh'), eventId: own('kept') }, 'webhook_not_found'],
   ];
