@@ -1,6 +1,6 @@
 import { keepActiveEvent } from '../../lambda/shared/variables';
 import type { Environment } from '../../lib/environment/schema';
-import { type Json, type Resource, stacksOfShapes } from '../support/stacks';
+import { type Json, type Resource, type StackTemplate, stacksOfShapes } from '../support/stacks';
 
 /** What is promised of a resource: literals, or the row's. `DeletionPolicy` says what outlives the stack: by default nothing. */
 type Values = Readonly<Record<string, Json>> | ((row: Environment, isStandby: boolean) => Json);
@@ -221,16 +221,19 @@ const guarded =
 const stacks = stacksOfShapes();
 const nameOf = ({ Type, logicalId }: Resource) => `${Type.replace(/^(AWS|Custom)::/, '')} ${logicalId}`;
 const rows = Object.entries(promises);
+const rowsOf = (each: Resource) => rows.filter(([pattern]) => new RegExp(`^${pattern}`).test(nameOf(each)));
+const promisedOf = (each: Resource, { environment, serves }: StackTemplate): Json => {
+  const values = rowsOf(each)[0]?.[1];
+  return typeof values === 'function' ? values(environment, !serves) : values;
+};
 
 it.each(stacks)(
   '%s keeps what is promised of each resource with state, a limit or a way to the internet',
-  (_, { environment, serves, resources }) => {
-    for (const each of resources.filter(({ Type }) => guarded.test(Type))) {
+  (_, stack) => {
+    for (const each of stack.resources.filter(({ Type }) => guarded.test(Type))) {
       const resource = nameOf(each);
-      const matching = rows.filter(([pattern]) => new RegExp(`^${pattern}`).test(resource));
-      expect([resource, matching]).toEqual([resource, [expect.anything()]]);
-      const values = matching[0]?.[1];
-      const promised = typeof values === 'function' ? values(environment, !serves) : values;
+      expect([resource, rowsOf(each)]).toEqual([resource, [expect.anything()]]);
+      const promised = promisedOf(each, stack);
       const { Properties, DeletionPolicy, UpdateReplacePolicy } = each;
       const found = { resource, ...Properties, DeletionPolicy, UpdateReplacePolicy };
       expect(found).toMatchObject({ resource, ...promised });
@@ -247,4 +250,29 @@ it('every promise is of a resource that exists', () => {
     (pattern) => !every.some((resource) => new RegExp(`^${pattern}`).test(resource)),
   );
   expect(unused).toEqual([]);
+});
+
+/** The row's own, or held by the tests of names, tags, alarms, policies and metrics. */
+const heldElsewhere =
+  /^(CloudWatch|IAM|Logs::MetricFilter)|[.](Ref|Fn::\w+|ResponseParameters|\w*Tags|\w*(Name|Identifier)|PolicyDocument|KeyPolicy|Environment|Label|AvailabilityZone|FieldKeys|Description|Priority)\b/;
+
+/** The numbers, switches and words in a value, each after its path; neither texts nor references. */
+const choices = (value: Json, path: string): (readonly [path: string, choice: string])[] => {
+  if (heldElsewhere.test(path)) return [];
+  if (typeof value !== 'object') return /^[\w.-]{1,50}$/.test(String(value)) ? [[path, String(value)]] : [];
+  const names = Array.isArray(value) ? '' : '.';
+  return Object.entries(value).flatMap(([name, each]) => choices(each, names ? `${path}.${name}` : path));
+};
+
+it('no stack has another number, switch or word of AWS, where the table promises nothing', () => {
+  const chosen: Record<string, Set<string>> = {};
+  for (const [, stack] of stacks)
+    for (const each of stack.resources) {
+      const promised = promisedOf(each, stack) ?? {};
+      const others = Object.entries(each.Properties).filter(([name]) => !(name in promised));
+      for (const [path, choice] of choices(Object.fromEntries(others), each.Type.replace(/^AWS::/, '')))
+        chosen[path] = (chosen[path] ?? new Set()).add(choice);
+    }
+  const lines = Object.entries(chosen).map(([path, words]) => `${path}: ${[...words].sort().join(', ')}`);
+  expect(lines.sort().join('\n')).toMatchSnapshot();
 });
