@@ -44,6 +44,65 @@ it.each([
   expect(faultsOf(changed)).toEqual([expect.stringContaining(fault)]);
 });
 
+/** The names that a pattern finds in a part of a workflow, each once. */
+const named = (pattern: RegExp, part: Yaml): readonly string[] =>
+  [...new Set(Array.from(JSON.stringify(part).matchAll(pattern), ([, name = '']) => name))].sort();
+const has = (job: Yaml, text: string) => JSON.stringify(job).includes(text);
+
+/** The permissions that the steps of a job need. */
+const permissionsFor = (job: Yaml) =>
+  has(job, 'gh pr comment')
+    ? { 'pull-requests': 'write' }
+    : {
+        contents: 'read',
+        ...(has(job, 'aws-actions/') && { 'id-token': 'write' }),
+        ...(['target.yml', 'GH_TOKEN', 'github-token'].some((text) => has(job, text)) && { actions: 'read' }),
+      };
+
+describe.each(workflows)('$name', ({ text }) => {
+  const { on, jobs, permissions, ...others } = parse(text);
+  const { inputs = {} } = on.workflow_call ?? on.workflow_dispatch ?? {};
+  const every = Object.entries<Yaml>(jobs);
+  const uploaded = every.flatMap(([, { steps = [] }]) =>
+    steps
+      .filter((step: Yaml) => step.uses?.includes('/upload-artifact@'))
+      .map((step: Yaml) => step.with?.name),
+  );
+
+  it('reads the inputs that it declares', () => {
+    expect(named(/inputs\.([\w-]+)/g, { jobs, others })).toEqual(Object.keys(inputs).sort());
+    expect(permissions).toMatchObject({ contents: 'read' });
+  });
+
+  it.each(every)('%s reads what exists, and has the permissions that it needs and no others', (name, job) => {
+    const { steps = [], strategy = {} } = job;
+    const needs = [job.needs ?? []].flat();
+    expect(named(/steps\.([\w-]+)\./g, job)).toEqual(steps.flatMap(({ id = [] }) => id).sort());
+    expect(needs).toEqual(expect.arrayContaining([...named(/needs\.([\w-]+)\./g, job)]));
+    const called = job.uses ? parse(readFileSync(join(projectRoot, job.uses), 'utf8')).on.workflow_call : job;
+    const read = named(new RegExp(`(?:needs|jobs)\\.${name}\\.outputs\\.([\\w-]+)`, 'g'), { jobs, on });
+    expect(Object.keys(called.outputs ?? {})).toEqual(expect.arrayContaining([...read]));
+    if (!job.uses) expect(read).toHaveLength(Object.keys(job.outputs ?? {}).length);
+    const { include, ...matrix } = strategy.matrix ?? {};
+    if (!include) expect(named(/matrix\.(\w+)/g, steps)).toEqual(Object.keys(matrix));
+    for (const { run = '', env } of steps) {
+      const variables = named(/\$\{?([A-Z]\w+)/g, run).filter((each) => !each.startsWith('GITHUB_'));
+      expect(Object.keys({ ...others.env, ...job.env, ...env })).toEqual(expect.arrayContaining(variables));
+    }
+    expect(job.permissions ?? permissions).toEqual(permissionsFor(job));
+    for (const step of steps.filter((each: Yaml) => each.uses?.includes('/download-artifact@')))
+      expect(uploaded).toContain(step.with?.name ?? 'a name');
+    const setUp = ['actions/checkout@', 'actions/setup-node@'].map((action) => ({
+      uses: expect.stringContaining(action),
+    }));
+    if (has(job, 'tsx') || has(job, 'npm run') || has(job, 'wallet'))
+      expect(steps.slice(0, 3)).toMatchObject(job.uses ? [] : [...setUp, { run: 'npm ci' }]);
+    // Anybody who may write can start a workflow on a branch.
+    if ('workflow_dispatch' in on && needs.length === 0)
+      expect(job.if).toBe("github.ref == 'refs/heads/main'");
+  });
+});
+
 it.each([
   ['guardrails.md', / (\d+) days as the artifact/, 'drift.yml', 'residency-'],
   ['deploying.md', /last assembly of the past (\d+) days/, 'deploy.yml', 'deployed-'],
