@@ -118,6 +118,8 @@ const invoking = (reply: Reply): Wrong => ({ replies: { 'lambda:Invoke': () => r
 const unhandled = { headers: { 'x-amz-function-error': 'Unhandled' }, body: '{"errorMessage":"no table"}' };
 const attempting = (...changes: object[]) =>
   answering('list-delivery-attempts', { attempts: changes.map((change) => ({ ...attempt, ...change })) });
+const notFannedOut = [{ error: { code: 'event_not_found', message: 'None.' } }, { attempts: [attempt] }];
+const later: Wrong = { operations: { 'list-delivery-attempts': () => notFannedOut.shift() ?? {} } };
 const failing = (status: number | null, outcome = 'given_up', reason = 'server_error') =>
   attempting({ status, outcome, reason });
 const auditing = (...changes: object[]) =>
@@ -158,7 +160,10 @@ const failed = (step: string, found = '') => new RegExp(`^failed .*  ${step}  .*
 type Row = readonly [said: string | RegExp, wrong: Wrong, exitCode?: 0 | 2];
 /** For each check of a command: what this check alone finds wrong, and what it says. A usage error sends nothing. */
 const wrongs: Readonly<Record<string, readonly Row[]>> = {
-  audit: [[/^! No audit records of ug-\S+\.$/, auditing(), 0]],
+  audit: [
+    [/^! No audit records of ug-\S+\.$/, auditing(), 0],
+    [/^\[\]$/, { ...auditing(), ...usual('audit', '--json') }, 0],
+  ],
   'delete-group': [
     [/^403 .*\n! error: The API did not delete ug-\S+: x\.$/, deleting(json({ code: 'x' }, 403))],
     [/: 404\.\n! Either it is deleted already, .* audit --group ug-/, deleting(json({}, 404))],
@@ -166,6 +171,8 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
   ],
   deliveries: [
     [/^! No attempts yet in eu, or none that match\.$/, attempting(), 0],
+    [/^\[\]$/, { ...attempting(), args: ['--json'] }, 0],
+    [/^\[.*\]$/, { ...attempting(...Array(100).fill({})), args: ['--json'] }, 0],
     [`! The latest 100. Earlier ones: --until ${attempt.date}`, attempting(...Array(100).fill({})), 0],
   ],
   'local send-event': [
@@ -205,7 +212,7 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     [/^gateway {6}unknown$/m, refusing('ec2:DescribeNatGateways')],
     ['unknown: lambda:GetEventSourceMapping failed', refusing('lambda:GetEventSourceMapping')],
     [/^\w+Queue +unknown +unknown +125 min$/m, refusing('sqs:GetQueueAttributes')],
-    [/^\w+Queue +2 +0 +unknown$/m, refusing('monitoring:GetMetricStatistics')],
+    [/^\w+Queue +2 +7 +unknown$/m, refusing('monitoring:GetMetricStatistics')],
     // What was changed outside CloudFormation.
     ['gateway nat-1 is pending', gateway({ state: 'pending' }), 0],
     ['gateway nat-1 is deleted', noGateways, 0],
@@ -275,7 +282,10 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     ['Write %23 for a "#".', adding('https://a.customer.com/#!/token'), 2],
     ['error: No.', answering('add-webhook', { error: { code: 'scheme_not_https', message: 'No.' } }), 2],
   ],
-  'webhook list': [[/^! or-\S+ has no webhooks\.$/, listing(), 0]],
+  'webhook list': [
+    [/^! or-\S+ has no webhooks\.$/, listing(), 0],
+    [/^\[\]$/, { ...listing(), ...usual('webhook list', '--json') }, 0],
+  ],
   'webhook secret': [
     ['secrets created no MAC of 32 bytes.', noMac],
     ["is the environment's own probe: nobody needs its secret.", args(...ofProbe), 2],
@@ -286,6 +296,7 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     ['The receiver did not respond: ', failing(null)],
     [/No delivery attempt within 60 s\.\n! The consumers may be dis.*origin-status/, attempting()],
     ['error: None.', answering('list-delivery-attempts', refused)],
+    [/^delivered, /m, later, 0],
     ['is disabled (operator)', describing(disabled)],
     [/^delivered, /m, describing({ ...paused, pausedUntil: attempt.date }), 0],
     [

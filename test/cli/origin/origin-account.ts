@@ -113,8 +113,8 @@ export class OriginAccount {
       return result({ FunctionArn: 'arn:deliver', EventSourceArn: `arn:${UUID}`, State });
     },
     'sqs:GetQueueAttributes': () => {
-      const none = { ApproximateNumberOfMessagesNotVisible: '0', ApproximateNumberOfMessagesDelayed: '0' };
-      return result({ Attributes: { ApproximateNumberOfMessages: '2', ...none } });
+      const later = { ApproximateNumberOfMessagesNotVisible: '3', ApproximateNumberOfMessagesDelayed: '4' };
+      return result({ Attributes: { ApproximateNumberOfMessages: '2', ...later } });
     },
     'monitoring:GetMetricStatistics': () =>
       // In no order.
