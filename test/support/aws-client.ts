@@ -1,18 +1,11 @@
 import { localClientSettings } from '../../cli/shell/aws';
 import { startAwsServer } from '../../local/aws/aws-server';
-import { createKms } from '../../local/aws/kms/kms';
 import { createDataApi, type DataApiOptions } from '../../local/aws/rds/data-api-service';
 /** Settings of an SDK client for a local service, as those of the command line. */
 export const localClient = (endpoint: string) => ({
   ...localClientSettings('eu-central-1', endpoint),
   maxAttempts: 1,
 });
-
-/** The local KMS alone. */
-export async function startKms() {
-  const { serve, create } = createKms();
-  return { ...(await startAwsServer({ kms: serve })), create };
-}
 
 /** The local RDS Data API alone. */
 export async function startDataApi(options: DataApiOptions) {
