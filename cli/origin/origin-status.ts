@@ -30,7 +30,7 @@ webhooks are sent.`,
       for (const warning of json ? unknown : faults) terminal.note(terminal.alarm(`warning: ${warning}`));
       const remedies = new Set([...failures.values()].flatMap(({ remedy }) => remedy ?? []));
       if (failures.size > 0) throw new CommandFailed('The status is incomplete.', [...remedies].join('\n'));
-      if (status.zone !== null && status.gateway === null) {
+      if (status.gateway === null) {
         const zones = target.environment.zones.map((_, index) => `${index + 1}`);
         const zone = zones.find((each) => each !== status.zone);
         throw new CommandFailed(

@@ -101,7 +101,7 @@ it.each(Object.keys(everyCommand).filter((path) => !/^(move-origin|origin-status
   async (path) => {
     const outputs = { WebhookOriginAddress: '127.0.0.1' };
     const own = { 'api:GET /webhook-origins': () => json({ ...origins, addresses: ['127.0.0.1/32'] }) };
-    const { printed, exitCode } = await run(wordsOf(path), {
+    const { printed, exitCode } = await run([...path.split(' '), ...(everyCommand[path] ?? [])], {
       replies: { ...healthy(), ...own },
       outputs,
       local: true,
