@@ -63,7 +63,6 @@ it('waits for a paused cluster to resume; without settings, 20 s, and 8 s for a 
 
 it.each<[reason: string, of: string, Reply]>([
   ['timeout', 'the statement', failsWith(400, 'StatementTimeoutException')],
-  ['timeout', 'the call', () => undefined],
   ['secret_unreadable', 'the secret', failsWith(400, 'SecretsErrorException')],
   ['throttled', 'the call', failsWith(400, 'ThrottlingException')],
   ['http_429', 'the call', failsWith(429, 'TooManyRequestsException')],
@@ -71,8 +70,14 @@ it.each<[reason: string, of: string, Reply]>([
   ['connection_lost', 'the call', (_, { socket }) => socket.destroy()],
 ])('reports %s of %s as unavailable, without a retry', async (reason, _, reply) => {
   replies = [reply];
-  expect(await ask({ callTimeout: 200 })).toEqual(unavailable(reason));
+  expect(await ask()).toEqual(unavailable(reason));
   expect(calls).toBe(1);
+});
+
+it('reports a call that takes too long as unavailable, without a retry', async () => {
+  replies = [() => undefined];
+  expect(await ask({ callTimeout: 200 })).toEqual(unavailable('timeout'));
+  expect(calls).toBeLessThanOrEqual(1);
 });
 
 it('throws when AWS denies access', async () => {
