@@ -144,7 +144,7 @@ export interface WebhookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Milliseconds after which it ends as `slow`. @default - `timeouts.response`, as `timeout` */
+  /** Milliseconds after which it ends as `slow`, less than the other limits. @default - `timeouts.response`, as `timeout` */
   readonly limit?: number;
 }
 

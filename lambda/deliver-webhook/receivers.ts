@@ -35,9 +35,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
       const url = read.value;
       const host = { webhookId: request.webhookId, ...url };
       const within = (milliseconds: number, reason: AttemptReason) =>
-        request.limit !== undefined && request.limit < milliseconds
-          ? deadline(request.limit, 'slow')
-          : deadline(milliseconds, reason);
+        request.limit === undefined ? deadline(milliseconds, reason) : deadline(request.limit, 'slow');
       const connect = () => within(connectTimeout, 'connect_timeout');
       const all = within(timeouts.response, 'timeout');
       let connecting = connect();

@@ -103,7 +103,7 @@ export class SimulatedQueue {
       this.inFlight.set(message.receipt, message);
       this.show(message, visibilityTimeout);
       if (this.faults.happen('received twice', name, [subjectOf(body)]))
-        this.duplicate(message, visibilityTimeout * ((sentAt * 0.37) % 1) ** 4);
+        this.duplicate(message, visibilityTimeout * ((sentAt * 0.37) % 1) ** 8);
       const attributes = { ApproximateReceiveCount: String(message.receives), SentTimestamp: String(sentAt) };
       const eventSourceARN = `arn:aws:sqs:eu-central-1:000000000000:${name}`;
       return { messageId: id, receiptHandle: message.receipt, body, attributes, eventSourceARN } as SQSRecord;
