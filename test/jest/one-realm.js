@@ -73,11 +73,15 @@ const { setTimeout: start } = globalThis;
 globalThis.setTimeout = Object.assign((...args) => {
   const timer = start(...args);
   const { prepareStackTrace, stackTraceLimit } = Error;
-  Error.stackTraceLimit = 2;
-  Error.prepareStackTrace = (_, [, caller]) => String(caller?.getFileName());
-  const [where] = /^(?:cli|domain|lambda|local)\/.*/.exec(relative(root, new Error().stack)) ?? [];
+  Error.stackTraceLimit = 8;
+  Error.prepareStackTrace = (_, callers) =>
+    // A test may have put a spy between.
+    callers
+      .map((each) => relative(root, each.getFileName() ?? ''))
+      .find((file) => !/^(test|node_modules\/jest-mock)\//.test(file));
+  const where = new Error().stack ?? '';
   Object.assign(Error, { prepareStackTrace, stackTraceLimit });
-  if (where) timers.set(timer, where);
+  if (/^(cli|domain|lambda|local)\//.test(where)) timers.set(timer, where);
   return timer;
 }, start);
 
