@@ -134,9 +134,9 @@ not share it with the old one. A disabled webhook stays disabled.`,
 
   ofWebhook('disable', {
     summary: 'stop deliveries to a webhook',
-    help: `Deliveries that come due meanwhile are dropped; those that come due after "enable" are sent. To keep bad ones from being sent,
-leave it disabled as long as docs/receivers.md says, in "A disabled webhook". The organization's other webhooks receive an event
-of kind webhook.disabled. After "enable", "wallet redeliver" sends what it missed.`,
+    help: `Deliveries that come due meanwhile are dropped; those that come due after "enable" are sent. To keep bad deliveries from being
+sent, leave it disabled for eight hours: each comes due within 7 h 12 min, or later by our backlog. The organization's other
+webhooks receive an event of kind webhook.disabled. After "enable", "wallet redeliver" sends what it missed.`,
     production: 'deliveries that come due while a webhook is disabled are dropped',
     async run(target, { webhook: webhookId }, print) {
       const disabled = await runOperation(target, 'disable-webhook', { webhookId });
@@ -152,8 +152,9 @@ of kind webhook.disabled. After "enable", "wallet redeliver" sends what it misse
 
   ofWebhook('enable', {
     summary: 'resume deliveries to a webhook, disabled or paused',
-    help: `It receives new events at once; docs/receivers.md says when deliveries that wait for a pause arrive. "wallet redeliver" sends what
-it missed or what was given up; with --undelivered also what still waits, which the receiver can then get twice.`,
+    help: `It receives new events at once. Deliveries that wait for a pause notice its end within 15 minutes, and are sent between then
+and the time that they had; retries keep their time. "wallet redeliver" sends what it missed or what was given up; with
+--undelivered also what still waits, which the receiver can then get twice.`,
     production: "the organization's events go to its receiver again",
     async run(target, { webhook: webhookId }, print) {
       print(await runOperation(target, 'enable-webhook', { webhookId }), () => `${webhookId} is enabled.`);
