@@ -129,7 +129,10 @@ async function stop(
   return sent.ok ? ok(done) : sent;
 }
 
-/** Sends the successor again of a delivery whose request was made. Later than the row says: it may have been sent, and then finds its number free. */
+/**
+ * Sends again the successor of a delivery whose request was made. Later than the row says: it may have been sent, and then finds its
+ * number free.
+ */
 function succeed(delivery: Delivery, { attempt, notBefore }: Successor, ports: DeliveryPorts): Settled {
   const later = notBefore + 60_000 + Math.round(60_000 * ports.random());
   return requeue(follow(delivery, { attempt, notBefore: later }, ports.newToken), later - ports.now());

@@ -45,10 +45,11 @@ export function handOut(
 ): readonly DeliveryState[] {
   return looks.map((look) => {
     const { trial, ...others } = look.state;
+    if (!trial) return others;
     const candidates = looks.filter(
       ({ delivery, state }) => state.trial && delivery.webhookId === look.delivery.webhookId,
     );
     const due = candidates.find(({ delivery, state }) => standingOf(delivery, state).kind === 'due');
-    return trial && (due ?? candidates[0]) === look ? look.state : others;
+    return (due ?? candidates[0]) === look ? look.state : others;
   });
 }
