@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { permissionsOf } from '../constructs/documented-permissions';
 import { type Document, readDocuments } from '../support/documents';
 import { oncePerRun } from '../support/once-per-run';
+import { withTemporaryFolder } from '../support/temporary-folder';
 import { walletCommands } from '../support/wallet-command';
 import { readCalls, type ShellCall, shellFor } from './shell';
 
@@ -167,13 +167,11 @@ export const documentedLines: readonly Line[] = readDocuments().flatMap((documen
 /** What Bash says of the documents' commands, and the calls that these make if all succeed, and if all fail. */
 export function runDocuments(): { readonly problems: string; readonly calls: readonly ShellCall[] } {
   const commands = documentedLines.map(({ command }) => command).join('\n');
-  const run = (isFailing: boolean) => {
-    const folder = mkdtempSync(join(tmpdir(), 'wallet-shell-'));
-    const { stderr } = spawnSync(...shellFor(commands, folder, {}, isFailing));
-    const calls = readCalls(readFileSync(join(folder, 'calls'), 'utf8'));
-    rmSync(folder, { recursive: true });
-    return { stderr, calls };
-  };
+  const run = (isFailing: boolean) =>
+    withTemporaryFolder((folder) => {
+      const { stderr } = spawnSync(...shellFor(commands, folder, {}, isFailing));
+      return { stderr, calls: readCalls(readFileSync(join(folder, 'calls'), 'utf8')) };
+    });
   const made = oncePerRun('runDocuments', () => {
     const [succeeding, failing] = [run(false), run(true)];
     const calls = new Map([...succeeding.calls, ...failing.calls].map((call) => [call.join(' '), call]));

@@ -3,7 +3,18 @@ import { join } from 'node:path';
 
 /** Programs that documents call, and no Unix system has. */
 const programs = [
-  ...['./wallet', 'aws', 'bash', 'curl', 'gh', 'git', 'npm', 'npx', 'openssl', 'psql', 'sudo', 'xargs'],
+  './wallet',
+  'aws',
+  'bash',
+  'curl',
+  'gh',
+  'git',
+  'npm',
+  'npx',
+  'openssl',
+  'psql',
+  'sudo',
+  'xargs',
 ];
 
 /**
@@ -49,7 +60,10 @@ export function shellFor(
   writeFileSync(join(folder, 'stubs.sh'), stubs + functions.join(''));
   writeFileSync(join(folder, 'commands.sh'), commands);
   const env = {
-    ...{ PATH: process.env.PATH, HOME: folder, BASH_ENV: 'stubs.sh', CALLS: join(folder, 'calls') },
+    PATH: process.env.PATH,
+    HOME: folder,
+    BASH_ENV: 'stubs.sh',
+    CALLS: join(folder, 'calls'),
     FAILING: isFailing ? 'yes' : '',
   };
   return ['bash', ['-u', 'commands.sh'], { cwd: folder, env, encoding: 'utf8' }] as const;

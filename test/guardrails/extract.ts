@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { resourceControlPolicy, serviceControlPolicy } from '../../lib/guardrails/policies';
-import { matches } from '../support/policy-evaluator';
+import { matches } from '../../local/aws/iam/policy';
 import { shapes } from '../support/rows';
 import { withTemporaryFolder } from '../support/temporary-folder';
 import { guarded, templatesOf } from './requests';

@@ -1,4 +1,5 @@
 import type { Denial, PolicyDocument } from '../../lib/guardrails/policies';
+import { matches } from '../../local/aws/iam/policy';
 
 export interface Request {
   /** Such as `rds:CreateDBCluster`. */
@@ -60,12 +61,6 @@ function holds(
   const holdsFor = (value: string) => expected.some((each) => compare(each, value)) !== isNegated;
   const values = [actual].flat() as readonly string[];
   return set === 'ForAnyValue' ? values.some(holdsFor) : values.every(holdsFor);
-}
-
-export function matches(pattern: string, text: string): boolean {
-  if (!/[*?]/.test(pattern)) return pattern === text;
-  const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's').test(text);
 }
 
 /** Each of the six components on its own. */

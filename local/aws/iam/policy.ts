@@ -122,7 +122,7 @@ function applies({ actions, resources, principals, conditions }: Statement, requ
 }
 
 /** Whether a pattern with `*` and `?` matches the whole text. */
-function matches(pattern: string, text: string): boolean {
+export function matches(pattern: string, text: string): boolean {
   // Nearly all, and many times quicker.
   if (!/[*?]/.test(pattern)) return pattern === text;
   const source = pattern
