@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import fs, { symlinkSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import fs from 'node:fs';
+import { resolve } from 'node:path';
+import type { Option } from 'commander';
 import { runCommandLine } from '../../cli/command-line';
 import { createTerminal, table } from '../../cli/shell/terminal';
 import { walletCommand } from '../../cli/shell/wallet-command';
+import { printable } from '../../domain/printable';
 import { version } from '../../package.json';
-import { copyProject } from '../support/project-copy';
 import { first } from '../support/rows';
 import { environments } from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -19,12 +20,8 @@ const [, other = first] = environments;
 it('states what is wrong with the outputs file', async () => {
   const missing = await token('--outputs', '/nowhere.json');
   expect(missing.stderr).toMatch(/^error: Cannot read \S+: no such file or directory\.\nWith --outputs.*\n$/);
-  const { exitCode, stderr } = await token(
-    '--outputs',
-    writeOutputs(folder(), { One: {} }),
-    '--environment',
-    other.name,
-  );
+  const outputs = writeOutputs(folder(), { One: {} });
+  const { exitCode, stderr } = await token('--outputs', outputs, '--environment', other.name);
   expect(exitCode).toBe(1);
   expect(stderr).toContain(`no outputs of environment ${other.name} (stack ${other.stackId}). It has: One.`);
 });
@@ -46,9 +43,8 @@ it('recognizes options that npm consumed', async () => {
   expect(stderr).toBe(
     'error: npm took --environment as its own. Run ./wallet …, or npm run -s wallet -- …\n',
   );
-  expect((await runWallet(['origins', '--help'], { variables: { npm_config_yes: 'true' } })).exitCode).toBe(
-    0,
-  );
+  const help = await runWallet(['origins', '--help'], { variables: { npm_config_yes: 'true' } });
+  expect(help.exitCode).toBe(0);
 });
 
 const caller = ['--caller', identityId];
@@ -77,10 +73,11 @@ it('a bug exits with 1, and prints its stack trace', async () => {
   expect(notes.join('\n')).toMatch(/error: this is a bug of the command line\.\nTypeError: a bug\n {4}at /);
 });
 
-it('help prints the help of a command, with defaults', async () => {
+it('help prints the help of a command, and --version the version', async () => {
   const printed = await wallet('webhook', 'add', '--help');
   expect(await wallet('webhook', 'help', 'add')).toEqual(printed);
   expect(printed.stdout).toMatch(new RegExp(`default:\\s+"${first.name}"`));
+  expect((await wallet('--version')).stdout).toBe(`${version}\n`);
 });
 
 it.each(['', 'webhook', 'local', ...walletCommands.map(([path]) => path)])(
@@ -107,14 +104,6 @@ it('printed commands select the environment', () => {
   expect(walletCommand('smoke', local)).toBe('./wallet smoke');
 });
 
-it('runs as a process from any folder, and through a symbolic link', () => {
-  const cwd = folder();
-  const project = join(cwd, 'project');
-  copyProject(project, 'cli', 'wallet');
-  symlinkSync(join(project, 'wallet'), join(cwd, 'wallet'));
-  expect(execFileSync('./wallet', ['--version'], { cwd, encoding: 'utf8' })).toBe(`${version}\n`);
-});
-
 it('prints its own colours, only on a terminal, and escapes all other controls', async () => {
   const written: string[] = [];
   const output = { write: (text: string) => written.push(text) };
@@ -138,3 +127,51 @@ it.each([
   expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(/^error: /) });
   expect(stdout + stderr).not.toContain(hidden);
 });
+
+const placeholderOf = ({ flags }: Option) => /<(.+)>$/.exec(flags)?.[1] ?? '';
+
+/** Invalid values for each placeholder. An option with choices refuses all others. */
+const refused: Readonly<Record<string, readonly string[]>> = {
+  duration: ['', '-1s', '5x', '5 m', '1h30m', '1e3', '0', 'Infinity', 'soon', '999999d'],
+  file: [''],
+  folder: [''],
+  id: [
+    '',
+    'a.b',
+    '../..',
+    "us-aaaaa-bbbbb-cccccccccccccccc'",
+    'a'.repeat(65),
+    '.zz-aaaaa-bbbbb-cccccccccccccccc',
+  ],
+  json: ['', '{a:1}', '{'],
+  kind: ['', 'a b', '.a', 'a'.repeat(129), 'webhook.test'],
+  kinds: ['', 'a,,b', 'a, b'],
+  method: ['', 'GET', 'DELETE /', 'UPDATE', 'POSTS'],
+  number: ['', '0', '-1', '1.5', '1e3', 'one', '9999999999'],
+  path: ['', 'auth', '/', '//a', '/%zz', '/a?b=c', '/a#b', 'https://a.example/b', '/a b'],
+  port: ['', '-1', '1.5', '65536', 'http'],
+  time: ['', 'soon', '-1s', '1h30m', '999999d', '2026-13-01', '2026-02-30', '20261120', '0001-01-01'],
+  url: ['', 'hooks.customer.com', 'ftp://hooks.customer.com/', 'javascript:0'],
+};
+
+it.each(walletCommands)(
+  'wallet %s marks required options, and refuses invalid option values',
+  async (path, command) => {
+    const words = path.split(' ');
+    const { stdout } = await wallet(...words, '--help');
+    for (const { flags, mandatory } of command.options)
+      expect(stdout.includes(`  ${flags} (required) `)).toBe(mandatory);
+    // Said before a missing or wrong one.
+    const wrong = command.options.flatMap(({ long, parseArg }) => (long && parseArg ? [long, '*'] : []));
+    const misspelt = await wallet(...words, ...wrong, '--misspelt', 'x');
+    expect(misspelt.stderr).toContain("unknown option '--misspelt'");
+    for (const option of command.options.filter(({ required, long }) => required && long !== '--body')) {
+      const values = option.argChoices ? ['', 'nope'] : refused[placeholderOf(option)];
+      for (const value of values ?? ['untested']) {
+        const printed = await wallet(...words, `${option.long}=${value}`);
+        const said = `error: option '${option.flags}' argument '${printable(value)}' is invalid. `;
+        expect(printed).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringContaining(said) });
+      }
+    }
+  },
+);

@@ -1,7 +1,10 @@
-import { parseDelivery } from '../../domain/delivery';
-import { parseEvent, parseRedelivery } from '../../domain/event';
+import { generateKeyPairSync, sign, verify } from 'node:crypto';
+import { joseSignature } from '../../cli/callers/sign-jwt';
+import { parseRedelivery } from '../../domain/event';
 import { probe } from '../../domain/probe';
-import { flagsOf } from '../support/wallet-command';
+import { withoutSla, withSla } from '../support/rows';
+import { temporaryFolder } from '../support/temporary-folder';
+import { flagsOf, runWallet, walletCommands, writeOutputs } from '../support/wallet-command';
 import { type Replies, type Reply, refusal, result, withoutStacks, withResources } from './account';
 import {
   attempt,
@@ -14,7 +17,6 @@ import {
   origins,
   paused,
   record,
-  secretOf,
   url,
   useCommands,
   webhook,
@@ -23,6 +25,7 @@ import { OriginAccount, reserve, resource } from './origin/origin-account';
 import { identityId, organizationId, webhookId } from './region';
 
 const { account, run, asked, sent } = useCommands();
+const folder = temporaryFolder();
 
 /** A command's words with its usual options, or with these. */
 function wordsOf(path: string, args = everyCommand[path] ?? []): readonly string[] {
@@ -60,6 +63,12 @@ const answersOf = ({ operations, replies, origin = {} }: Wrong) => ({
 });
 
 const usual = (path: string, ...more: string[]) => ({ args: [...(everyCommand[path] ?? []), ...more] });
+const answering = (operation: string, answer: object): Wrong => ({
+  operations: { [operation]: () => answer },
+});
+const attempting = (...changes: object[]) =>
+  answering('list-delivery-attempts', { attempts: changes.map((change) => ({ ...attempt, ...change })) });
+const ofWebhook = ['--webhook', webhookId];
 const unlike = '{"btc":1,"BTC":[1.0,0.1,1e22,9007199254740992],"wei":9007199254740993,"tiny":1e-400}';
 const interrupting: Wrong = {
   operations: {
@@ -70,6 +79,14 @@ const interrupting: Wrong = {
   },
 };
 const variants: readonly (readonly [command: string, wrong: Wrong])[] = [
+  ['deliveries', { ...attempting(), args: [...ofWebhook, '--event', 'evt_1'] }],
+  [
+    'deliveries',
+    {
+      ...attempting(),
+      args: ['--status', 'failed', '--since', '2026-11-20', '--until', '2026-11-21T00:00:00+01:00'],
+    },
+  ],
   ['local send-event', usual('local send-event', '--dry-run', '--data', ` ${unlike} `)],
   ['move-origin', usual('move-origin', '--dry-run')],
   ['origin-status', { origin: { parameters: { WebhookOriginZone: '1', WebhookOriginUsesReserve: 'yes' } } }],
@@ -110,15 +127,23 @@ it.each(Object.keys(everyCommand).filter((path) => !/^(move-origin|origin-status
   },
 );
 
-const answering = (operation: string, answer: object): Wrong => ({
-  operations: { [operation]: () => answer },
-});
 const refused = { error: { code: 'no', message: 'None.' } };
 const invoking = (reply: Reply): Wrong => ({ replies: { 'lambda:Invoke': () => reply } });
 const unhandled = { headers: { 'x-amz-function-error': 'Unhandled' }, body: '{"errorMessage":"no table"}' };
-const attempting = (...changes: object[]) =>
-  answering('list-delivery-attempts', { attempts: changes.map((change) => ({ ...attempt, ...change })) });
 const notFannedOut = [{ error: { code: 'event_not_found', message: 'None.' } }, { attempts: [attempt] }];
+/** Another delivery was the trial after a pause, and failed. */
+function pausing(): Wrong {
+  let state: object = webhook;
+  return {
+    operations: {
+      'describe-webhook': () => state,
+      'list-delivery-attempts': () => {
+        state = { ...webhook, ...paused, pausedUntil: '2099-01-01T00:00:00.000Z' };
+        return { attempts: [] };
+      },
+    },
+  };
+}
 const later: Wrong = { operations: { 'list-delivery-attempts': () => notFannedOut.shift() ?? {} } };
 const failing = (status: number | null, outcome = 'given_up', reason = 'server_error') =>
   attempting({ status, outcome, reason });
@@ -145,7 +170,6 @@ const neverCreated = { ...resource('EC2::NatGateway', ''), PhysicalResourceId: u
 const noGateways = { replies: { 'ec2:DescribeNatGateways': () => result({ natGatewaySet: [] }) } };
 const noMac = { replies: { 'kms:GenerateMac': () => result({ Mac: 'AAAA' }) } };
 const args = (...words: string[]): Wrong => ({ args: words });
-const ofWebhook = ['--webhook', webhookId];
 const ofProbe = ['--webhook', probe.webhookId];
 const adding = (url: string) => args('--organization', organizationId, '--url', url);
 const updating = (...words: string[]) => args(...ofWebhook, ...words);
@@ -170,8 +194,6 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     [/: 201\.$/, deleting(json({}, 201))],
   ],
   deliveries: [
-    [/^! No attempts yet in eu, or none that match\.$/, attempting(), 0],
-    [/^\[\]$/, { ...attempting(), args: ['--json'] }, 0],
     [/^\[.*\]$/, { ...attempting(...Array(100).fill({})), args: ['--json'] }, 0],
     [`! The latest 100. Earlier ones: --until ${attempt.date}`, attempting(...Array(100).fill({})), 0],
   ],
@@ -303,6 +325,7 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
       /is paused until \S+: its last attempts got no response\..*\n! End the pause: .* webhook enable/,
       describing(paused),
     ],
+    [/is paused until 2099/, pausing()],
     ['asked for time by Retry-After', describing({ ...paused, pauseReason: 'retry_after' })],
     [proofs, args(...ofProbe), 2],
   ],
@@ -330,18 +353,6 @@ it('an invocation without a response is not repeated: it may have run', async ()
   expect(asked()).toHaveLength(1);
 });
 
-it.each([
-  [
-    ['--status', 'failed', '--since', '2026-11-20', '--until', '2026-11-21T00:00:00+01:00'],
-    { outcome: 'failed', since: '2026-11-20T00:00:00.000Z', until: '2026-11-20T23:00:00.000Z' },
-  ],
-  [ofWebhook, { webhookId }],
-  [['--event', 'evt_1'], { eventId: 'evt_1' }],
-])('deliveries filters by %j', async (args, query) => {
-  await run(wordsOf('deliveries', args));
-  expect(asked().map(({ input }) => input)).toEqual([{ ...query, limit: 100 }]);
-});
-
 it('deliveries prints a block for each attempt on a narrow terminal', async () => {
   const { printed } = await run(wordsOf('deliveries'), { columns: 80 });
   const [first, ...others] = printed.split('\n\n');
@@ -355,22 +366,12 @@ it('redeliver requests each event once, for any number of pages', async () => {
     'list-stored-events': ({ after, limit }) => {
       const start = ids.indexOf(after) + 1;
       const page = ids.slice(start, start + limit);
-      return {
-        events: page.map((eventId) => ({
-          eventId,
-          acceptedAt: attempt.date,
-          delivered: Number(eventId.slice(4)) % 2 === 0,
-        })),
-      };
+      return { events: page.map((eventId) => ({ eventId, acceptedAt: attempt.date, delivered: false })) };
     },
   };
-  const { results } = await run(
-    wordsOf('redeliver', [...ofWebhook, '--since', '2h', '--undelivered', '--json']),
-    {
-      replies: healthy(stored),
-    },
-  );
-  expect(JSON.parse(results)).toEqual({ redelivered: 1_001, delivered: 501, dryRun: false });
+  const words = wordsOf('redeliver', [...ofWebhook, '--since', '2h', '--undelivered', '--json']);
+  const { results } = await run(words, { replies: healthy(stored) });
+  expect(JSON.parse(results)).toEqual({ redelivered: 1_001, delivered: 0, dryRun: false });
   const requested = sent().map(({ body }) => parseRedelivery(body));
   expect(requested).toMatchObject(ids.map((eventId) => ({ ok: true, value: { webhookId, eventId } })));
   expect(asked().at(-1)?.input).toMatchObject({ undelivered: true });
@@ -383,32 +384,65 @@ it('webhook disable sends the same webhook.disabled each time', async () => {
     bodies.push(...sent().map(({ body }) => body));
   }
   expect(bodies).toEqual([bodies[0], bodies[0]]);
-  expect(parseEvent(bodies[0] ?? '')).toMatchObject({ ok: true, value: { organizationId } });
 });
 
-it('webhook test sends a delivery that the delivery function reads, unless it would wait', async () => {
-  await run(wordsOf('webhook test'));
-  expect(sent().map(({ body }) => parseDelivery(body))).toMatchObject([{ ok: true, value: { webhookId } }]);
+it('webhook test sends nothing that would wait', async () => {
   for (const state of [disabled, { ...webhook, ...paused }]) {
     await run(wordsOf('webhook test'), { replies: healthy({ 'describe-webhook': () => state }) });
     expect(sent()).toEqual([]);
   }
 });
 
-it('webhook test says so too if another delivery was the trial after a pause, and failed', async () => {
-  let state: object = webhook;
-  const pausing: Operations = {
-    'describe-webhook': () => state,
-    'list-delivery-attempts': () => {
-      state = { ...webhook, ...paused, pausedUntil: '2099-01-01T00:00:00.000Z' };
-      return { attempts: [] };
-    },
-  };
-  const found = await run(wordsOf('webhook test'), { replies: healthy(pausing) });
-  expect(found).toMatchObject({ exitCode: 1, printed: expect.stringContaining('is paused until 2099') });
-  expect(sent()).toHaveLength(1);
+it('converts signatures of KMS, with integers of any length', () => {
+  const { privateKey, publicKey: key } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  // One in 128 signatures has an integer with a leading zero byte, so a thousand cover every relevant length.
+  for (let message = 0; message < 1_000; message++) {
+    const data = Buffer.from(String(message));
+    const signature = joseSignature(sign('sha256', data, { key: privateKey, dsaEncoding: 'der' }));
+    expect(verify('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, signature)).toBe(true);
+  }
 });
 
-it('webhook secret prints the secret that the delivery function derives', async () => {
-  expect((await run(wordsOf('webhook secret'))).printed).toBe(await secretOf(webhook.secretVersion));
+describe('--allow-production', () => {
+  /** Commands that write without it, and why. */
+  const exceptions: Readonly<Record<string, string>> = {
+    'move-origin': 'changes nothing without --yes',
+    'webhook test': 'sends no data, to the one receiver that it names',
+  };
+  const guarded = (path: string) => flagsOf(path)?.includes('--allow-production');
+  const commands = Object.entries(everyCommand);
+
+  it('is an option of each command that writes or signs for a caller, and of no other', async () => {
+    const ofEnvironments = walletCommands
+      .map(([path]) => path)
+      .filter((path) => flagsOf(path)?.includes('--outputs'));
+    // `receive` ends at Ctrl-C only; it lists webhooks, and derives their secrets.
+    expect(Object.keys(everyCommand).concat('local receive').sort()).toEqual(ofEnvironments.sort());
+    for (const [path] of commands) {
+      await run(wordsOf(path));
+      const writes =
+        sent().length > 0 ||
+        asked().some(({ operation }) => !/^(list|describe)-/.test(operation)) ||
+        account().calls.some(({ action }) => /^(Sign$|UpdateStack$|DELETE )/.test(action));
+      expect([path, writes && !(path in exceptions)]).toEqual([path, guarded(path)]);
+    }
+  });
+
+  it.each([withSla, withoutSla])(
+    'is required in deployed production only: $name',
+    async ({ name, stackId, serviceLevelAgreement }) => {
+      const place = ['--environment', name, '--outputs', writeOutputs(folder(), { [stackId]: {} })];
+      for (const [path, args] of commands.filter(([path]) => guarded(path))) {
+        const isRefused = async (...more: string[]) => {
+          const { exitCode, stderr } = await runWallet([...path.split(' '), ...args, ...place, ...more]);
+          // Otherwise they go on, to an output that is missing here, which a dry run may not need.
+          expect(exitCode === 1 || more.includes('--dry-run')).toBe(true);
+          return new RegExp(`${name} is in production.*\\n.*--allow-production`).test(stderr);
+        };
+        expect([path, await isRefused()]).toEqual([path, serviceLevelAgreement]);
+        expect([path, await isRefused('--allow-production')]).toEqual([path, false]);
+        if (flagsOf(path)?.includes('--dry-run')) expect(await isRefused('--dry-run')).toBe(false);
+      }
+    },
+  );
 });

@@ -57,7 +57,3 @@ export function startNodeIn(
   const ended = () => end;
   return { process: child, said, ended };
 }
-
-/** The command line of the project in a folder, as `npm run wallet` runs it. */
-export const startWallet = (directory: string, ...args: string[]) =>
-  startNodeIn(directory, ['--require', './bin/tsx.cjs', 'bin/wallet.ts', ...args]);
