@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { githubEnvironments } from '../../domain/workflow-roles';
 import { type HttpServer, startHttpServer } from '../support/http-server';
 import { first, withStandby } from '../support/rows';
 import { environments } from '../support/table';
-import { temporaryFolder } from '../support/temporary-folder';
-import { Workspace } from './workspace';
+import { useWorkspaces } from './workspace';
 
-const folder = temporaryFolder();
 /** GitHub's responses by path, or their status; 404 for any other. */
 let answers: Readonly<Record<string, unknown>> = {};
 let github: HttpServer;
@@ -30,7 +28,7 @@ const variables = () => ({
   STACK: 'WalletEu',
   ENVIRONMENT: 'eu',
 });
-const workspace = () => new Workspace(mkdtempSync(join(folder(), 'checkout-')));
+const workspace = useWorkspaces();
 const step = (command: string, more: object = {}) => workspace().step(command, { ...variables(), ...more });
 
 describe('a commit is deployed', () => {

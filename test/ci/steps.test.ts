@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   type Account,
   accountVariables,
@@ -11,12 +9,10 @@ import {
 } from '../cli/account';
 import { useInstantWaits } from '../cli/instant-waits';
 import { type Environment, environmentNamed } from '../support/table';
-import { temporaryFolder } from '../support/temporary-folder';
-import { Workspace } from './workspace';
+import { useWorkspaces, type Workspace } from './workspace';
 
 useInstantWaits();
-const folder = temporaryFolder();
-const workspace = () => new Workspace(mkdtempSync(join(folder(), 'checkout-')));
+const workspace = useWorkspaces();
 let account: Account;
 beforeAll(async () => {
   account = await startAccount();
@@ -57,28 +53,14 @@ it('applies exactly what was planned, and nothing when planning failed', async (
   expect(await digest(planned)).toBe(0);
 });
 
-/** Steps, and the call that each makes. */
-const calls = {
-  'bash .ci/summarize bash .ci/deploy-stack cdk.out "$STACK"':
-    'npx cdk deploy --app cdk.out --exclusively .* WalletEu',
-  'bash .ci/run-wallet "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --yes': `npm run -s wallet -- move-origin --environment ${variables.ENVIRONMENT} --outputs \\S+ --zone 2 --reserve --yes`,
-};
-it.each(Object.entries(calls))(
-  '%s shows what it prints, and fails with its call %s',
-  async (command, call) => {
-    const checkout = workspace();
-    const inputs = { ...variables, ZONE: '2', RESERVE: '--reserve' };
-    const stub =
-      'echo "$(basename "$0") $*" >>calls; echo printed; [[ "$*" == *" outputs "* ]] || exit "$STATUS"';
-    for (const program of ['npx', 'npm']) checkout.stub(program, stub);
-    for (const STATUS of ['0', '3']) {
-      const { exitCode, summary } = await checkout.step(command, { ...inputs, STATUS });
-      expect(String(exitCode)).toBe(STATUS);
-      expect(checkout.read('calls').trim().split('\n').at(-1)).toMatch(new RegExp(`^${call}$`));
-      expect(summary).toBe('```\nprinted\n```\n'.repeat(STATUS === '0' ? 1 : 2));
-    }
-  },
-);
+// Its call: "after a failed smoke".
+it.each([0, 3])('a deployment shows what it prints, and exits with %d as its call does', async (status) => {
+  const checkout = workspace();
+  checkout.stub('npx', `echo printed; exit ${status}`);
+  const deploy = 'bash .ci/summarize bash .ci/deploy-stack cdk.out "$STACK"';
+  const summary = '```\nprinted\n```\n';
+  expect(await checkout.step(deploy, variables)).toMatchObject({ exitCode: status, summary });
+});
 
 it('stores the template that a deployment replaces, if any', async () => {
   const checkout = workspace();
@@ -101,29 +83,24 @@ describe('after a failed smoke', () => {
   const obstacle = 'echo "- $3: no."; exit 3';
   const refusedOnce = `echo x >> node-calls; [ "$(wc -l < node-calls)" = 2 ] && ${noObstacles}`;
 
-  it.each<[string, number, string, hasLastGood: boolean, node: string, ofCdk: number]>([
-    ['WalletEu was rolled back.', 0, deployed, true, noObstacles, 0],
-    ['The rollback of WalletEu failed.', 1, deployed, true, noObstacles, 1],
-    ['was not rolled back:** no earlier assembly', 1, '', false, noObstacles, 0],
-    ['- .ci/list-obstacles.ts: no.', 1, '', true, obstacle, 0],
-    ['WalletEu was rolled back.', 0, deployed, true, refusedOnce, 0],
-    ['could not check three times', 1, '', true, 'echo ExpiredToken >&2; exit 1', 0],
-  ])('%s', async (sentence, exitCode, called, hasLastGood, node, ofCdk) => {
+  it.each<[string, number, string, node: string, ofCdk?: number, lastGood?: string]>([
+    ['WalletEu was rolled back.', 0, deployed, noObstacles],
+    ['WalletEu was rolled back.', 0, deployed, refusedOnce],
+    ['The rollback of WalletEu failed.', 1, deployed, noObstacles, 1],
+    ['- .ci/list-obstacles.ts: no.', 1, '', obstacle],
+    ['could not check three times', 1, '', 'echo ExpiredToken >&2; exit 1'],
+    ['was not rolled back:** no earlier assembly', 1, '', noObstacles, 0, ''],
+    ['the assembly of run 17 could not be downloaded.', 1, '', noObstacles, 0, '17'],
+  ])('%s', async (sentence, exitCode, called, node, ofCdk = 0, LAST_GOOD = undefined) => {
     const checkout = workspace();
-    if (hasLastGood) writeAssembly(checkout, 'last-good');
+    if (LAST_GOOD === undefined) writeAssembly(checkout, 'last-good');
     checkout.write('cdk-calls', '');
     checkout.stub('npx', `echo "$@" >> cdk-calls; exit ${ofCdk}`);
     checkout.stub('sleep', '');
     checkout.stub('node', node);
-    const outcome = await checkout.step('bash .ci/roll-back "$STACK"', variables);
+    const outcome = await checkout.step('bash .ci/roll-back "$STACK"', { ...variables, LAST_GOOD });
     expect(outcome).toMatchObject({ exitCode, summary: expect.stringContaining(sentence) });
     expect(checkout.read('cdk-calls')).toBe(called);
-  });
-
-  it('says which assembly could not be downloaded', async () => {
-    const outcome = await workspace().step('bash .ci/roll-back "$STACK"', { ...variables, LAST_GOOD: '17' });
-    const summary = expect.stringContaining('the assembly of run 17 could not be downloaded.');
-    expect(outcome).toMatchObject({ exitCode: 1, summary });
   });
 
   it('the obstacles are listed with exit code 3, and a refusal of AWS is none', async () => {
@@ -150,9 +127,10 @@ const modified = {
   PropertyDifferences: [difference],
 };
 const unknown = (ResourceType: string) => ({
-  LogicalResourceId: 'It',
+  ...modified,
   ResourceType,
   StackResourceDriftStatus: 'UNKNOWN',
+  PropertyDifferences: [],
   DriftStatusReason: 'Denied',
 });
 const detached = { ...difference, PropertyPath: '/GlobalClusterIdentifier', ActualValue: 'null' };
@@ -175,8 +153,8 @@ it.each<[number, string, object[], Detection?]>([
   [1, `${harmful}Queue (AWS::SQS::Queue) is modified; /KmsMasterKeyId is b`, [modified]],
   [1, `${harmful}Queue`, [modified], { statuses: [running, complete] }],
   [1, 'The detection failed: Denied.', [], { statuses: [denied] }],
-  [0, '- It (AWS::SecretsManager::Secret) is unknown; Denied', [unknown('AWS::SecretsManager::Secret')]],
-  [1, '- It (AWS::SQS::Queue) is unknown; Denied', [unknown('AWS::SQS::Queue')]],
+  [0, '- Queue (AWS::SecretsManager::Secret) is unknown; Denied', [unknown('AWS::SecretsManager::Secret')]],
+  [1, '- Queue (AWS::SQS::Queue) is unknown; Denied', [unknown('AWS::SQS::Queue')]],
   // Only the global database that a promoted cluster left.
   [0, `${harmless}Queue (AWS::RDS::DBCluster)`, [cluster]],
   [1, harmful, [{ ...cluster, PropertyDifferences: [detached, difference] }]],

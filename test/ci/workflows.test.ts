@@ -3,14 +3,18 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { longestMoveMinutes } from '../../cli/origin/move-origin';
 import { githubEnvironments, type RoleKind, roleName, trustedJobs } from '../../domain/workflow-roles';
+import { databaseVersion } from '../../lib/database/cluster';
 import { projectRoot } from '../architecture/sources';
+import { withSla } from '../support/rows';
+import { stackOf } from '../support/stacks';
 import { flagsOf } from '../support/wallet-command';
 import { commands, commandsOf, workflows } from './workspace';
 
 // biome-ignore lint/suspicious/noExplicitAny: a workflow has no types
 type Yaml = any;
 
-const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
+const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
+const { scripts, optionalDependencies } = JSON.parse(read('package.json'));
 const exists = (part: string) =>
   part.startsWith('.ci/') ? existsSync(join(projectRoot, part)) : (part.split(' ').at(-1) ?? '') in scripts;
 
@@ -60,8 +64,7 @@ const permissionsFor = (job: Yaml) =>
       };
 
 describe.each(workflows)('$name', ({ text }) => {
-  const { on, jobs, permissions, ...others } = parse(text);
-  const { inputs = {} } = on.workflow_call ?? on.workflow_dispatch ?? {};
+  const { on, jobs, permissions, env: common } = parse(text);
   const every = Object.entries<Yaml>(jobs);
   const uploaded = every.flatMap(([, { steps = [] }]) =>
     steps
@@ -69,26 +72,14 @@ describe.each(workflows)('$name', ({ text }) => {
       .map((step: Yaml) => step.with?.name),
   );
 
-  it('reads the inputs that it declares', () => {
-    expect(named(/inputs\.([\w-]+)/g, { jobs, others })).toEqual(Object.keys(inputs).sort());
-    expect(permissions).toMatchObject({ contents: 'read' });
-  });
-
-  it.each(every)('%s reads what exists, and has the permissions that it needs and no others', (name, job) => {
-    const { steps = [], strategy = {} } = job;
-    const needs = [job.needs ?? []].flat();
-    expect(named(/steps\.([\w-]+)\./g, job)).toEqual(steps.flatMap(({ id = [] }) => id).sort());
-    expect(needs).toEqual(expect.arrayContaining([...named(/needs\.([\w-]+)\./g, job)]));
-    const called = job.uses ? parse(readFileSync(join(projectRoot, job.uses), 'utf8')).on.workflow_call : job;
-    const read = named(new RegExp(`(?:needs|jobs)\\.${name}\\.outputs\\.([\\w-]+)`, 'g'), { jobs, on });
-    expect(Object.keys(called.outputs ?? {})).toEqual(expect.arrayContaining([...read]));
-    if (!job.uses) expect(read).toHaveLength(Object.keys(job.outputs ?? {}).length);
-    const { include, ...matrix } = strategy.matrix ?? {};
-    if (!include) expect(named(/matrix\.(\w+)/g, steps)).toEqual(Object.keys(matrix));
+  // What it reads of inputs, steps, needs and the matrix: actionlint.
+  it.each(every)('%s has the variables and permissions that it needs, and no others', (_, job) => {
+    const { steps = [] } = job;
     for (const { run = '', env } of steps) {
       const variables = named(/\$\{?([A-Z]\w+)/g, run).filter((each) => !each.startsWith('GITHUB_'));
-      expect(Object.keys({ ...others.env, ...job.env, ...env })).toEqual(expect.arrayContaining(variables));
+      expect(Object.keys({ ...common, ...job.env, ...env })).toEqual(expect.arrayContaining(variables));
     }
+    expect(permissions).toMatchObject({ contents: 'read' });
     expect(job.permissions ?? permissions).toEqual(permissionsFor(job));
     for (const step of steps.filter((each: Yaml) => each.uses?.includes('/download-artifact@')))
       expect(uploaded).toContain(step.with?.name ?? 'a name');
@@ -98,8 +89,7 @@ describe.each(workflows)('$name', ({ text }) => {
     if (has(job, 'tsx') || has(job, 'npm run') || has(job, 'wallet'))
       expect(steps.slice(0, 3)).toMatchObject(job.uses ? [] : [...setUp, { run: 'npm ci' }]);
     // Anybody who may write can start a workflow on a branch.
-    if ('workflow_dispatch' in on && needs.length === 0)
-      expect(job.if).toBe("github.ref == 'refs/heads/main'");
+    if ('workflow_dispatch' in on && !job.needs) expect(job.if).toBe("github.ref == 'refs/heads/main'");
   });
 });
 
@@ -107,7 +97,7 @@ it.each([
   ['guardrails.md', / (\d+) days as the artifact/, 'drift.yml', 'residency-'],
   ['deploying.md', /last assembly of the past (\d+) days/, 'deploy.yml', 'deployed-'],
 ])('docs/%s says how long GitHub keeps an artifact: %s', (document, sentence, workflow, artifact) => {
-  const [, days] = sentence.exec(readFileSync(join(projectRoot, 'docs', document), 'utf8')) ?? [];
+  const [, days] = sentence.exec(read(`docs/${document}`)) ?? [];
   const { text = '' } = workflows.find(({ name }) => name === workflow) ?? {};
   const steps = Object.values<Yaml>(parse(text).jobs).flatMap((job) => job.steps ?? []);
   const upload = steps.find(
@@ -186,7 +176,7 @@ it('the longest move of the origin fits into its job and the session of its role
 
 /** Those that neither `.ci/run` nor a workflow runs. */
 const uncheckedScripts = (names: readonly string[]) => {
-  const run = [readFileSync(join(projectRoot, '.ci/run'), 'utf8'), ...commands].join('\n');
+  const run = [read('.ci/run'), ...commands].join('\n');
   return names.filter((name) => !new RegExp(`npm (run (-s )?)?${name}(?![\\w:-])`).test(run));
 };
 it('a check runs every npm script', () => {
@@ -202,4 +192,21 @@ it.each(commands.filter((command) => walletCommand.test(command)))('%s has known
   const [called, name = ''] = walletCommand.exec(command) ?? [];
   const flags = command.split(called ?? '')[1]?.match(/--[\w-]+/g) ?? [];
   expect(flagsOf(name)).toEqual(expect.arrayContaining(flags));
+});
+
+it('functions, workflows and the dev container have the version of Node.js in .nvmrc', () => {
+  const version = read('.nvmrc').trim();
+  const versions = workflows.flatMap(({ text }) => text.match(/(?<=node-version: )\d+/g) ?? []);
+  expect(new Set(versions)).toEqual(new Set([version]));
+  for (const { Properties } of stackOf(withSla).all('AWS::Lambda::Function'))
+    expect(Properties.Runtime).toBe(`nodejs${version}.x`);
+  const { image } = parse(read('.github/workflows/check.yml')).jobs.checks.container;
+  expect(image).toContain(`node:${version}-`);
+  expect(JSON.parse(read('.devcontainer/devcontainer.json'))).toMatchObject({ image, remoteUser: 'node' });
+});
+
+it('the local PostgreSQL has the version of the stacks', () => {
+  const [version, ...others] = new Set(Object.values(optionalDependencies));
+  expect(others).toEqual([]);
+  expect(version).toMatch(new RegExp(`^${databaseVersion.auroraPostgresFullVersion}\\.`));
 });

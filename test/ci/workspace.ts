@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { projectRoot } from '../architecture/sources';
+import { temporaryFolder } from '../support/temporary-folder';
 
 /** The workflows. */
 export const workflows = readdirSync(join(projectRoot, '.github/workflows')).map((name) => ({
@@ -114,4 +115,10 @@ export class Workspace {
   private written() {
     return { output: readFileSync(this.output, 'utf8'), summary: readFileSync(this.summary, 'utf8') };
   }
+}
+
+/** Checkouts for the tests of a file. @returns a new one, within a test */
+export function useWorkspaces(): () => Workspace {
+  const folder = temporaryFolder();
+  return () => new Workspace(mkdtempSync(join(folder(), 'checkout-')));
 }

@@ -1,6 +1,4 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -8,11 +6,9 @@ import { transformSync } from 'esbuild';
 import { fastify } from 'fastify';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { attemptReasons, retrySchedule } from '../../domain/delivery';
-import { projectRoot } from '../architecture/sources';
 import { load } from '../support/documents';
 import { startHttpServer } from '../support/http-server';
 import { openApi } from '../support/openapi';
-import { temporaryFolder } from '../support/temporary-folder';
 import {
   argumentsIn,
   body,
@@ -27,8 +23,6 @@ import {
 
 type Headers = Readonly<Record<string, unknown>> | Iterable<[string, string]>;
 type Verify = (secret: string, headers: Headers, body: string | Uint8Array, now?: number) => boolean;
-
-const folder = temporaryFolder();
 
 const asCommonJs = (code: string) => transformSync(code, { loader: 'ts', format: 'cjs' }).code;
 
@@ -191,22 +185,6 @@ it('the test vector is that of the OpenAPI document, and verifies only at its ti
   const examples = parameters.map((each: { name: string; example: unknown }) => [each.name, each.example]);
   const others = { 'X-SVC-WEBHOOK-SIGNATURE': signature, 'Svc-Signature': signature };
   expect(Object.fromEntries(examples)).toEqual({ ...headers, ...others });
-});
-
-it('the TypeScript compiles in a strict project, with the headers of Node.js, Fetch and API Gateway', () => {
-  const callers = `
-    import { verify } from './verify';
-    declare const given:
-      import('node:http').IncomingHttpHeaders | Headers | import('aws-lambda').APIGatewayProxyEventHeaders;
-    export const isOurs: boolean = verify('whsec_', given, '') && verify('whsec_', given, Buffer.from(''));`;
-  symlinkSync(join(projectRoot, 'node_modules'), join(folder(), 'node_modules'));
-  writeFileSync(join(folder(), 'verify.ts'), snippet('TypeScript (Node.js)'));
-  writeFileSync(join(folder(), 'callers.ts'), callers);
-  const options = '--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --noEmit --skipLibCheck';
-  const args = ['callers.ts', ...options.split(' '), '--module', 'preserve', '--types', 'node'];
-  const tsc = join(projectRoot, 'node_modules/.bin/tsc');
-  const { stdout, status } = spawnSync(tsc, args, { cwd: folder(), encoding: 'utf8' });
-  expect([stdout, status]).toEqual(['', 0]);
 });
 
 it('the page lists the time of every attempt', () => {

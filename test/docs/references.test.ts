@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { projectRoot, sourcesIn } from '../architecture/sources';
 import { anchorsOf, missingHeadings, readDocuments } from '../support/documents';
 import { complete, withDirectAccess } from '../support/rows';
-import { type Resource, synthesizeEveryStack } from '../support/stacks';
+import { synthesizeEveryStack } from '../support/stacks';
 import { flagsOf } from '../support/wallet-command';
 import { optionOf } from './calls';
 
@@ -30,13 +30,15 @@ const sources = [...product, 'package.json', 'cdk.json', 'test/support/rows.ts',
   // The operator's own.
   .filter((path) => path !== 'lib/environments.ts' && isFile(path))
   .map((path) => readFileSync(join(projectRoot, path), 'utf8').replace(/\/\*[\s\S]*?\*\/|^ *\/\/.*/gm, ''));
-const stacks = Object.values(synthesizeEveryStack([complete]));
-const others = Object.values(synthesizeEveryStack([withDirectAccess]));
+const stacks = Object.values({
+  ...synthesizeEveryStack([complete]),
+  ...synthesizeEveryStack([withDirectAccess]),
+});
 const wordsIn = (text: string): readonly string[] => text.match(/[A-Za-z_-][\w-]*\w/g) ?? [];
 
 /** Words of the product: of its sources without comments, its templates, where ids end with eight digits, and its files' names. */
 const ours = new Set(
-  [...sources, ...files, ...[...stacks, ...others].map(({ json }) => JSON.stringify(json))]
+  [...sources, ...files, ...stacks.map(({ json }) => JSON.stringify(json))]
     .flatMap(wordsIn)
     .flatMap((word) => [word, word.replace(/[0-9A-F]{8}$/, '')]),
 );
@@ -90,75 +92,4 @@ it('needs each foreign name', () => {
 it('the runbook has every heading that the source links to', () => {
   const texts = sourcesIn('cli', 'lambda', 'lib', 'local').map(({ text }) => text);
   expect(texts.flatMap(missingHeadings)).toEqual([]);
-});
-
-/**
- * The alarms that notify: whether each fires without data, and the minutes after its last event until it is `OK`, if it counts events.
- * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
- */
-const alarms = stacks.flatMap((stack) => {
-  const nameOf = ({ Properties }: Resource): string => Properties.AlarmName.replace(`${stack.name}-`, '');
-  const all = stack.all('AWS::CloudWatch::Alarm').map((alarm) => {
-    const { AlarmActions, TreatMissingData, Statistic: Stat, Period, Metrics } = alarm.Properties;
-    const parts: readonly { Stat: string; Period: number }[] = Metrics?.flatMap(
-      ({ MetricStat = [] }) => MetricStat,
-    ) ?? [{ Stat, Period }];
-    const counts = TreatMissingData === 'notBreaching' && parts.every((part) => part.Stat === 'Sum');
-    return {
-      ...{ name: nameOf(alarm), logicalId: alarm.logicalId, notifies: AlarmActions !== undefined },
-      firesWithoutData: TreatMissingData === 'breaching' && alarm.Condition === undefined,
-      minutesUntilOk: counts ? (parts[0]?.Period ?? 0) / 60 : 0,
-    };
-  });
-  // It is in ALARM while all of its parts are.
-  const composites = stack.all('AWS::CloudWatch::CompositeAlarm').map((alarm) => {
-    const rule = JSON.stringify(alarm.Properties.AlarmRule);
-    const parts = all.filter(({ logicalId }) => rule.includes(logicalId));
-    const minutesUntilOk = Math.min(...parts.map((part) => part.minutesUntilOk));
-    return { name: nameOf(alarm), firesWithoutData: false, minutesUntilOk };
-  });
-  return [...all.filter(({ notifies }) => notifies), ...composites];
-});
-
-/** The names of alarms in a text; `function-errors-…` names several. */
-const alarmsIn = (text: string) =>
-  find(text, /`([^`\s]+)`/g).flatMap((span) =>
-    alarms
-      .map(({ name }) => name)
-      .filter((name) => name === span || (span.endsWith('…') && name.startsWith(span.slice(0, -1)))),
-  );
-
-it('alarms.md says which alarms return to OK by themselves, and after how long', () => {
-  const page = documents.find(({ path }) => path === 'docs/runbook/alarms.md')?.text ?? '';
-  const rows = Array.from(page.matchAll(/^\| (\d+) minutes \| (.*) \|$/gm));
-  const said = rows.flatMap(([, minutes, cell = '']) =>
-    alarmsIn(cell).map((name) => [name, Number(minutes)]),
-  );
-  const computed = alarms.flatMap(({ name, minutesUntilOk }) =>
-    minutesUntilOk ? [[name, minutesUntilOk]] : [],
-  );
-  expect(said.sort()).toEqual(computed.sort());
-});
-
-it('lists that say what fires without data, as in a new stack, are complete', () => {
-  const sentences = documents.flatMap(({ path, text }) =>
-    (path === 'CHANGELOG.md' ? '' : text.replace(/^\|.*$/gm, ''))
-      .replace(/\s+/g, ' ')
-      .split(/(?<=[.:]) (?=[A-Z*])/)
-      .filter((each) => /\bnew stack\b|\bwithout data\b/i.test(each)),
-  );
-  const lists = sentences.map(alarmsIn).filter((list) => list.length > 0);
-  const expected = alarms.filter(({ firesWithoutData }) => firesWithoutData).map(({ name }) => name);
-  expect(lists.map((list) => list.sort())).toEqual([expected.sort()]);
-});
-
-it('the runbook names graphs as the CloudWatch dashboard does, in italics', () => {
-  const bodies = stacks.flatMap((stack) =>
-    JSON.stringify(stack.all('AWS::CloudWatch::Dashboard')).replace(/\\+"/g, '"'),
-  );
-  const graphs = bodies.flatMap((body) => find(body, /"title":"(.*?)"/g));
-  const runbook = documents.filter(({ path }) => /runbook/.test(path));
-  const named = runbook.flatMap(({ text }) => find(text, /(?<![*\w])\*([A-Z][^*]+)\*(?![*\w])/g));
-  expect(named.length).toBeGreaterThan(1);
-  expect(named.filter((title) => !graphs.includes(title.replace(/\s+/g, ' ')))).toEqual([]);
 });

@@ -11,33 +11,33 @@ import { temporaryFolder } from '../../support/temporary-folder';
 import { useAccount } from '../account';
 
 const account = useAccount();
-
 const folder = temporaryFolder();
+let env: NodeJS.ProcessEnv;
+beforeEach(() => {
+  ({ env } = process);
+});
+afterEach(() => {
+  process.env = env;
+});
 
-/** Runs `work` with these variables. */
-async function withVariables(variables: NodeJS.ProcessEnv, work: () => Promise<void>): Promise<void> {
-  const { env } = process;
-  process.env = { ...env, ...variables };
-  try {
-    await work();
-  } finally {
-    process.env = env;
-  }
-}
-
-/** The variables for a profile, in a home of its own. */
-function profile(config: string): NodeJS.ProcessEnv {
+/** Sets the variables for a profile, in a home of its own. */
+function useProfile(config: string, more: NodeJS.ProcessEnv = {}): void {
   const file = join(folder(), 'config');
   writeFileSync(file, `[profile own]\n${config}\n`);
-  return {
+  process.env = {
+    ...env,
     AWS_PROFILE: 'own',
     AWS_CONFIG_FILE: file,
     HOME: folder(),
     AWS_ACCESS_KEY_ID: undefined,
     AWS_SECRET_ACCESS_KEY: undefined,
     AWS_EC2_METADATA_DISABLED: 'true',
+    ...more,
   };
 }
+
+const sign = (more: object = {}) =>
+  callAws(new KMS({ ...clientSettings('eu-central-1'), ...more }), 'sign', { KeyId: 'a' } as never);
 
 const denied = { name: 'AccessDeniedException', message: 'No.', $fault: 'client' };
 const network = (code: string) => ({ name: 'Error', message: 'No.', code });
@@ -54,8 +54,8 @@ it.each<[object, said: string, remedy: string]>([
   [network('ECONNREFUSED'), 'No', 'HTTPS_PROXY'],
   [anAddressEach, 'a, b', 'Check the'],
 ])('quotes AWS, with a remedy: %j', async (error, said, remedy) => {
-  const sign = () => Promise.reject(Object.assign(new Error(), error));
-  const client = { config: { serviceId: 'KMS' }, sign };
+  const refuse = () => Promise.reject(Object.assign(new Error(), error));
+  const client = { config: { serviceId: 'KMS' }, sign: refuse };
   await expect(callAws(client as never, 'sign' as never, {} as never)).rejects.toMatchObject({
     message: `kms:Sign failed: ${said}.`,
     remedy: expect.stringContaining(remedy),
@@ -64,42 +64,35 @@ it.each<[object, said: string, remedy: string]>([
 
 it('says that a response is not from AWS', async () => {
   account().answer({ 'kms:*': () => ({ body: '<title>Sign in</title>' }) });
-  const client = new KMS(clientSettings('eu-central-1'));
-  await expect(callAws(client, 'sign', { KeyId: 'a' } as never)).rejects.toMatchObject({
+  await expect(sign()).rejects.toMatchObject({
     message: 'kms:Sign failed: a response with status 200 that is not from AWS.',
     remedy: expect.stringContaining('AWS_ENDPOINT_URL'),
   });
 });
 
-describe('credentials', () => {
-  const role = 'role_arn = arn:aws:iam::111122223333:role/wallet-emergency';
-  const key = 'aws_access_key_id = AKIDEXAMPLE\naws_secret_access_key = secret';
-  const said = `kms:Sign failed:`;
-  it.each<[config: string, message: string, remedy: string]>([
-    [
-      `credential_process = sh -c 'echo "The vault is sealed." >&2 && exit 3'`,
-      `${said} Command failed: sh -c 'echo "The vault is sealed." >&2 && exit 3' The vault is sealed.`,
-      'credential_process',
-    ],
-    [
-      'credential_process = echo none',
-      `${said} Profile own credential_process returned invalid JSON.`,
-      'credential_process',
-    ],
-    [
-      `${role}\nmfa_serial = arn:aws:iam::111122223333:mfa/me\nsource_profile = key\n[profile key]\n${key}`,
-      `${said} Profile own requires multi-factor authentication, but no MFA code callback was provided.`,
-      'export-credentials',
-    ],
-  ])('of a profile with %j: quotes why there are none, and helps', async (config, message, remedy) => {
-    await withVariables(profile(config), async () => {
-      const client = new KMS(clientSettings('eu-central-1'));
-      await expect(callAws(client, 'sign', { KeyId: 'a' } as never)).rejects.toMatchObject({
-        message,
-        remedy: expect.stringContaining(remedy),
-      });
-    });
-  });
+const role =
+  'role_arn = arn:aws:iam::111122223333:role/wallet-emergency\nregion = eu-west-1\nsource_profile = key';
+const key = '[profile key]\naws_access_key_id = a\naws_secret_access_key = a';
+it.each<[config: string, message: string, remedy: string]>([
+  [
+    `credential_process = sh -c 'echo "The vault is sealed." >&2 && exit 3'`,
+    `Command failed: sh -c 'echo "The vault is sealed." >&2 && exit 3' The vault is sealed.`,
+    'credential_process',
+  ],
+  [
+    'credential_process = echo none',
+    'Profile own credential_process returned invalid JSON.',
+    'credential_process',
+  ],
+  [
+    `${role}\nmfa_serial = arn:aws:iam::111122223333:mfa/me\n${key}`,
+    'Profile own requires multi-factor authentication, but no MFA code callback was provided.',
+    'export-credentials',
+  ],
+])('of a profile with %j: quotes why it has no credentials, and helps', async (config, message, remedy) => {
+  useProfile(config);
+  const said = { message: `kms:Sign failed: ${message}`, remedy: expect.stringContaining(remedy) };
+  await expect(sign()).rejects.toMatchObject(said);
 });
 
 describe('proxies', () => {
@@ -109,74 +102,48 @@ describe('proxies', () => {
     tunnels.push(url);
     socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
   });
-  let url: string;
+  let HTTPS_PROXY: string;
   beforeAll(async () => {
     await once(proxy.listen(0, '127.0.0.1'), 'listening');
-    url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    HTTPS_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   });
   afterAll(() => proxy.close());
-  let env: NodeJS.ProcessEnv;
   beforeEach(() => {
-    ({ env } = process);
     tunnels.length = 0;
-  });
-  afterEach(() => {
-    process.env = env;
   });
 
   const inAws = 'https://kms.eu-central-1.amazonaws.com';
-  it.each<[variables: Readonly<Record<string, string>>, endpoint: string, tunnel: string | undefined]>([
-    [{ HTTPS_PROXY: 'URL' }, inAws, 'kms.eu-central-1.amazonaws.com:443'],
-    [{ HTTPS_PROXY: 'URL', no_proxy: '.invalid' }, 'https://kms.invalid', undefined],
-    [{ HTTPS_PROXY: 'URL' }, 'https://localhost:9', undefined],
-    [{ HTTPS_PROXY: 'URL' }, 'https://127.0.0.1:9', undefined],
-    [{ HTTPS_PROXY: 'URL' }, 'https://[::1]:9', undefined],
-    [{ HTTPS_PROXY: 'URL', HTTP_PROXY: 'URL', ALL_PROXY: 'URL' }, 'http://127.0.0.1:9', undefined],
-  ])('with %j, a call to %s has the tunnel %s', async (variables, endpoint, tunnel) => {
-    const entries = Object.entries(variables).map(([name, value]) => [name, value.replace('URL', url)]);
-    process.env = { ...env, ...Object.fromEntries(entries), AWS_ENDPOINT_URL: endpoint };
-    const client = new KMS(clientSettings('eu-central-1'));
-    await expect(callAws(client, 'sign', { KeyId: 'a' } as never)).rejects.toThrow('kms:Sign failed');
+  it.each<[endpoint: string, tunnel: string | undefined]>([
+    [inAws, 'kms.eu-central-1.amazonaws.com:443'],
+    ['https://kms.invalid', undefined],
+    ['https://localhost:9', undefined],
+    ['https://[::1]:9', undefined],
+    ['http://127.0.0.1:9', undefined],
+  ])('a call to %s has the tunnel %s', async (endpoint, tunnel) => {
+    const proxies = { HTTPS_PROXY, HTTP_PROXY: HTTPS_PROXY, ALL_PROXY: HTTPS_PROXY, no_proxy: '.invalid' };
+    process.env = { ...env, ...proxies, AWS_ENDPOINT_URL: endpoint };
+    await expect(sign()).rejects.toThrow('kms:Sign failed');
     const target = { output: () => endpoint, optionalOutput: () => undefined, local: false };
     const request = { method: 'GET', path: '/' } as const;
     await callApi(target as never, request, new AbortController().signal).catch(() => undefined);
     expect(tunnels).toEqual(tunnel ? [tunnel, tunnel] : []);
   });
 
-  const sso = 'https://a.awsapps.com/start';
-  /** What `aws sso login` leaves, long expired. */
-  function leaveExpiredToken(): void {
+  // The client that refreshes a token ignores the proxy otherwise. The SDK makes those of its other sources in the same way.
+  it('a refresh of the token of SSO has a tunnel, and what fails in it the remedy of the network', async () => {
+    const sso = 'https://a.awsapps.com/start';
+    const account = 'sso_account_id = 111122223333\nsso_role_name = Operator';
+    const session = `[sso-session ${sso}]\nsso_start_url = ${sso}\nsso_region = eu-west-1`;
+    useProfile(`sso_session = ${sso}\n${account}\n${session}`, { HTTPS_PROXY, AWS_ENDPOINT_URL: undefined });
+    // What `aws sso login` leaves, long expired.
     const file = join(folder(), '.aws/sso/cache', `${createHash('sha1').update(sso).digest('hex')}.json`);
-    mkdirSync(dirname(file), { recursive: true });
     const client = { clientId: 'a', clientSecret: 'a', refreshToken: 'a' };
+    mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, JSON.stringify({ ...client, accessToken: 'a', expiresAt: '2026-01-01T00:00:00Z' }));
-  }
-  const role = 'role_arn = arn:aws:iam::111122223333:role/wallet-emergency\nregion = eu-west-1';
-  // Clients of each of these ignore the proxy otherwise. The SDK makes those of its other sources in the same way.
-  it.each<[string, config: string, tunnel: string]>([
-    [
-      'SSO whose token needs a refresh',
-      `sso_session = ${sso}\nsso_account_id = 111122223333\nsso_role_name = Operator
-[sso-session ${sso}]\nsso_start_url = ${sso}\nsso_region = eu-west-1`,
-      'oidc.eu-west-1.amazonaws.com:443',
-    ],
-    [
-      'a role whose source is a key',
-      `${role}\nsource_profile = key\n[profile key]\naws_access_key_id = a\naws_secret_access_key = a`,
-      'sts.eu-west-1.amazonaws.com:443',
-    ],
-  ])(
-    'the credentials of %s have a tunnel, and what fails in it the remedy of the network',
-    async (_, config, tunnel) => {
-      leaveExpiredToken();
-      await withVariables({ ...profile(config), HTTPS_PROXY: url, AWS_ENDPOINT_URL: undefined }, async () => {
-        const client = new KMS({ ...clientSettings('eu-central-1'), endpoint: 'https://kms.invalid' });
-        await expect(callAws(client, 'sign', { KeyId: 'a' } as never)).rejects.toMatchObject({
-          message: expect.stringMatching(/^kms:Sign failed/),
-          remedy: expect.stringContaining('the proxy'),
-        });
-      });
-      expect([...new Set(tunnels)]).toEqual([tunnel]);
-    },
-  );
+    await expect(sign({ endpoint: 'https://kms.invalid' })).rejects.toMatchObject({
+      message: expect.stringMatching(/^kms:Sign failed/),
+      remedy: expect.stringContaining('the proxy'),
+    });
+    expect([...new Set(tunnels)]).toEqual(['oidc.eu-west-1.amazonaws.com:443']);
+  });
 });
