@@ -2,8 +2,7 @@ import { cpus, loadavg, release, type } from 'node:os';
 import { Argument, Command } from 'commander';
 import { number } from '../../../cli/shell/options';
 import { columns } from '../../../cli/shell/terminal';
-import { longRun, temporaryFolder } from '../long-run';
-import { measureBurst } from './burst';
+import { longRun } from '../long-run';
 import { measureDeletion } from './delete';
 import { measureDelivery } from './deliver';
 import { type Figure, judge, missed, type PartOptions } from './measure';
@@ -13,7 +12,6 @@ const parts: Readonly<Record<string, (options: PartOptions) => Promise<readonly 
   delete: measureDeletion,
   deliver: measureDelivery,
   purge: measurePurge,
-  burst: measureBurst,
 };
 const names = Object.keys(parts);
 
@@ -30,8 +28,7 @@ void longRun<{ effort: number }>(command, async (options, harness) => {
   const [chosen] = command.processedArgs;
   for (const part of chosen as string[]) {
     harness.progress(`${part}: started, load ${loadavg()[0]?.toFixed(1)}`);
-    const directory = await temporaryFolder(harness.cleanup);
-    const figures = (await parts[part]?.({ ...harness, effort, directory })) ?? [];
+    const figures = (await parts[part]?.({ ...harness, effort })) ?? [];
     rows.push(...figures.map((figure) => judge(part, figure, effort)));
     await harness.cleanup.run();
   }

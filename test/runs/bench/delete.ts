@@ -38,8 +38,11 @@ export async function measureDeletion(options: PartOptions): Promise<Figure[]> {
       },
     };
     figures.push({
-      ...{ what: `deletion, round trip of ${roundTrip} ms`, unit: 'ms', goal: 1.3 },
-      ...{ against: 'one inserted row', ...(await interleave(variants, 400, options)) },
+      what: `deletion, round trip of ${roundTrip} ms`,
+      against: 'one inserted row',
+      unit: 'ms',
+      goal: 1.3,
+      ...(await interleave(variants, 400, options)),
     });
   }
   return figures;

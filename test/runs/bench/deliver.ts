@@ -54,8 +54,11 @@ export async function measureDelivery(options: PartOptions): Promise<Figure[]> {
         baseline: perSecond(() => Promise.all(Array.from({ length: inFlight }, () => post(url, agent)))),
       };
       figures.push({
-        ...{ what: `${inFlight} in flight, receiver of ${after} ms`, unit: '/s', goal },
-        ...{ against: 'POST loop, keep-alive', ...(await interleave(variants, 20, options)) },
+        what: `${inFlight} in flight, receiver of ${after} ms`,
+        against: 'POST loop, keep-alive',
+        unit: '/s',
+        goal,
+        ...(await interleave(variants, 20, options)),
       });
     }
   return figures;
@@ -82,23 +85,24 @@ function openHandler(url: string, certificateAuthority: string) {
         disable: async () => ok(undefined),
       },
       secrets: { secret: async () => ok(Buffer.alloc(32)) },
-      ...{
-        log,
-        metrics,
-        events: queue,
-        schedule: retrySchedule,
-        now: Date.now,
-        random: Math.random,
-        newToken,
-      },
+      log,
+      metrics,
+      events: queue,
+      schedule: retrySchedule,
+      now: Date.now,
+      random: Math.random,
+      newToken,
     },
     queues: { delivery: queue, retry: queue },
-    ...{ retryQueueUrl: '/retries', deadLetters: queue, metrics },
+    retryQueueUrl: '/retries',
+    deadLetters: queue,
+    metrics,
   });
   const ids = { deliveryId: deliveryId('evt_1', webhookId), webhookId, eventId: 'evt_1' };
   return async (count: number): Promise<void> => {
     const record = {
-      ...{ receiptHandle: '', eventSourceARN: 'arn:aws:sqs:::deliveries' },
+      receiptHandle: '',
+      eventSourceARN: 'arn:aws:sqs:::deliveries',
       body: writeDelivery({ ...ids, acceptedAt: Date.now(), body }),
       attributes: { ApproximateReceiveCount: '1' },
     };

@@ -1,8 +1,12 @@
 import { type Figure, judge } from './measure';
 
 const figure = (value: number, unit: Figure['unit']): Figure => ({
-  ...{ what: 'a deletion', against: 'an insert', unit, goal: 1.5 },
-  ...{ value: [value], baseline: [10] },
+  what: 'a deletion',
+  against: 'an insert',
+  unit,
+  value: [value],
+  baseline: [10],
+  goal: 1.5,
 });
 
 it.each([

@@ -3,15 +3,13 @@ import type { Harness } from '../long-run';
 export interface PartOptions extends Harness {
   /** The fraction of the usual number of samples, from 0 to 1. */
   readonly effort: number;
-  /** A temporary folder. */
-  readonly directory: string;
 }
 
-/** A median against another of the same run, or against a limit. */
+/** A median against another of the same run. */
 export interface Figure {
   readonly what: string;
   readonly against: string;
-  readonly unit: 'ms' | '/s' | 'MiB';
+  readonly unit: 'ms' | '/s';
   readonly value: readonly number[];
   readonly baseline: readonly number[];
   /** The bound of the ratio: a lower one for rates, an upper one for all else. */

@@ -40,8 +40,11 @@ export async function measurePurge(options: PartOptions): Promise<Figure[]> {
   return [
     {
       what: `purge of the last ${batches * batchSize} of ${15 * batches * batchSize} rows`,
-      ...{ against: 'the first', unit: '/s', goal: 0.7 },
-      ...{ value: rate(durations.slice(-batches)), baseline: rate(durations.slice(0, batches)) },
+      against: 'the first',
+      unit: '/s',
+      goal: 0.7,
+      value: rate(durations.slice(-batches)),
+      baseline: rate(durations.slice(0, batches)),
     },
   ];
 }

@@ -3,9 +3,10 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { stateFolder } from '../../../local/state/paths';
-import { startNodeIn } from '../../support/local-command';
+import { projectRoot } from '../../architecture/sources';
+import { startLocalCommand, startNodeIn } from '../../support/local-command';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
-import { type Harness, longRun, projectRoot, startProject, temporaryFolder } from '../long-run';
+import { type Harness, longRun, temporaryFolder } from '../long-run';
 
 const command = new Command('npm run compatible --')
   .description(
@@ -65,37 +66,19 @@ function usualBase(): string {
   return fork === '' || fork === git('rev-parse', 'HEAD') ? 'HEAD^1' : fork;
 }
 
-/** Why git tells nothing of this folder: another owner; or only the newest commits. */
-function unreadable(): string | undefined {
-  const { stdout, stderr } = spawnSync('git', ['rev-parse', '--is-shallow-repository'], {
-    cwd: projectRoot,
-    encoding: 'utf8',
-  });
-  if (/safe\.directory/.test(stderr)) return stderr.trim();
-  return stdout.trim() === 'true' ? 'This clone is shallow: git fetch --unshallow' : undefined;
-}
-
 /** In a shallow clone, earlier ones are missing. */
-function isFirstCommit(): boolean {
-  const count = git('rev-list', '--count', 'HEAD');
-  return count === '1' && git('rev-parse', '--is-shallow-repository') === 'false';
-}
+const isFirstCommit = () =>
+  git('rev-list', '--count', 'HEAD') === '1' && git('rev-parse', '--is-shallow-repository') === 'false';
 
 /** A folder with the commit and its packages. */
 async function openBase(base: string, { cleanup, progress }: Harness): Promise<string> {
   const commit = git('rev-parse', '--verify', '--end-of-options', `${base}^{commit}`);
   if (commit === '') {
-    const reason = unreadable() ?? `git has no commit "${base}". Fetch it, or give another by --base.`;
-    throw new Error(reason);
+    const said = spawnSync('git', ['rev-parse', base], { cwd: projectRoot, encoding: 'utf8' }).stderr;
+    throw new Error(`git has no commit "${base}". Fetch it, or give another by --base.\n${said}`);
   }
-  const edited = git(
-    'diff',
-    '--name-only',
-    '--diff-filter=a',
-    commit,
-    '--',
-    'lambda/database/migrations/*.sql',
-  );
+  const migrations = 'lambda/database/migrations/*.sql';
+  const edited = git('diff', '--name-only', '--diff-filter=a', commit, '--', migrations);
   if (edited !== '')
     throw new Error(
       `Edited or removed, and maybe applied: ${edited}. Restore the file, and add a new migration.`,
@@ -111,20 +94,15 @@ async function openBase(base: string, { cleanup, progress }: Harness): Promise<s
   const [theirs, ours] = [directory, projectRoot].map((each) =>
     readFileSync(join(each, 'package-lock.json'), 'utf8'),
   );
-  if (theirs === ours) {
-    symlinkSync(join(projectRoot, 'node_modules'), join(directory, 'node_modules'));
-  } else {
-    progress('Its packages differ: npm ci');
-    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: directory, stdio: 'ignore' });
-  }
+  if (theirs === ours) symlinkSync(join(projectRoot, 'node_modules'), join(directory, 'node_modules'));
+  else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: directory, stdio: 'ignore' });
   return directory;
 }
 
-/** A project whose own `npm start` runs on a state folder. */
 type RunningRelease = Awaited<ReturnType<typeof startRelease>>;
 
-/** @throws Error with its output if it does not become ready */
-async function startRelease(directory: string, state: string, harness: Harness) {
+/** A project whose own `npm start` runs on a state folder. @throws Error with its output if it does not become ready */
+async function startRelease(directory: string, state: string, { signal, cleanup }: Harness) {
   const run = async (...args: string[]) => {
     const program = startNodeIn(directory, ['--require', 'tsx/cjs', ...args]);
     const { exitCode, stdout, stderr } = await program.ended();
@@ -133,8 +111,15 @@ async function startRelease(directory: string, state: string, harness: Harness) 
   };
   const names = "require('./lib/environments').environments.map(({ name }) => name)";
   const environments: string[] = JSON.parse(await run('--print', `JSON.stringify(${names})`));
-  harness.signal.throwIfAborted();
-  const { stop } = await startProject(directory, state, harness);
+  signal.throwIfAborted();
+  const command = startLocalCommand(directory, '--state', state, '--port-offset', 'any');
+  const stop = async () => {
+    command.process.kill('SIGTERM');
+    await command.ended();
+  };
+  cleanup.add(stop);
+  signal.addEventListener('abort', stop);
+  await command.ready();
   const outputs = ['--outputs', stateFolder(state).outputsFile];
   return {
     environments,
