@@ -55,55 +55,27 @@ const parsers: readonly (readonly [name: string, command: string, args: string[]
 ];
 
 const ids = { id: newEventId(), organizationId: newId('or'), kind: 'a' };
-const events = (texts: readonly string[]) =>
-  texts.map((data) => writeEvent({ ...ids, data: data.replaceAll('\n', ' ') }));
-
-/** What each event is to a parser; undefined if it refuses it. */
-function parseIn(command: string, args: readonly string[], texts: readonly string[]): unknown[] {
-  writeFileSync(join(folder(), 'main.go'), go);
-  // The toolchain that is installed, not one that it downloads.
-  const env = { ...process.env, GOTOOLCHAIN: 'local', GOPROXY: 'off', LANG: 'C.UTF-8' };
-  const result = spawnSync(command, args, {
-    ...{ cwd: folder(), env, input: `${texts.join('\n')}\n`, encoding: 'utf8', maxBuffer: 2 ** 28 },
-  });
-  expect([result.error, result.stderr]).toEqual([undefined, '']);
-  return result.stdout
-    .trim()
-    .split('\n')
-    .map((line) => asDoubles(line) ?? undefined);
-}
 
 it.each(parsers)(
   '%s refuses no event that is accepted, and reads the same doubles',
   (_, command, args) => {
-    const all = events(fc.sample(jsonText, 5_000));
-    const accepted = all.filter((text) => parseEvent(text).ok);
+    const data = fc.sample(jsonText, 5_000).map((text) => text.replaceAll('\n', ' '));
+    const accepted = data
+      .map((text) => writeEvent({ ...ids, data: text }))
+      .filter((text) => parseEvent(text).ok);
     expect(accepted.length).toBeGreaterThan(1_000);
-    const parsed = parseIn(command, args, accepted);
-    expect(parsed).toHaveLength(accepted.length);
+    writeFileSync(join(folder(), 'main.go'), go);
+    // The toolchain that is installed, not one that it downloads.
+    const env = { ...process.env, GOTOOLCHAIN: 'local', GOPROXY: 'off', LANG: 'C.UTF-8' };
+    const input = `${accepted.join('\n')}\n`;
+    const options = { cwd: folder(), env, input, maxBuffer: 2 ** 28 };
+    const { error, stdout, stderr } = spawnSync(command, args, { ...options, encoding: 'utf8' });
+    expect([error, stderr]).toEqual([undefined, '']);
+    const lines = stdout.trim().split('\n');
+    expect(lines).toHaveLength(accepted.length);
     for (const [index, text] of accepted.entries())
-      expect([text, parsed[index]]).toEqual([text, asDoubles(text)]);
+      expect([text, asDoubles(lines[index] ?? '')]).toEqual([text, asDoubles(text)]);
     // The first run of Go compiles the standard library.
-  },
-  240_000,
-);
-
-const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
-/** What we refuse for the sake of one of these parsers. */
-it.each([
-  ['Go', '1e400'],
-  ['Go', '9'.repeat(400)],
-  ['Ruby', nested(100)],
-  ['PHP', String.raw`{"\u0000":1}`],
-])(
-  '%s refuses data that we refuse too: row %#',
-  (name, data) => {
-    const texts = events([data]);
-    const [, command = '', args = []] = parsers.find(([each]) => each === name) ?? [];
-    expect([texts.map((text) => parseEvent(text).ok), parseIn(command, args, texts)]).toEqual([
-      [false],
-      [undefined],
-    ]);
   },
   240_000,
 );

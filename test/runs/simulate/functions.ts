@@ -33,12 +33,8 @@ export interface Surroundings {
   readonly queues: Readonly<Record<QueueName, SimulatedQueue>>;
   /** The receiver at a URL. */
   kindOf(url: string): ReceiverKind;
-  /** Whether an outage of ours is under way. */
-  isDown(service: Service): boolean;
   tell(subject: string, line: string): void;
 }
-
-type Service = 'database' | 'keys' | 'queues';
 
 const never = new Promise<never>(() => undefined);
 const quiet = () => undefined;
@@ -68,8 +64,7 @@ export class Instance {
     const client = createClient(Object.values(world.queues), (place, subjects, work) =>
       this.call(place, subjects, async () => {
         const kind = place === 'hide' ? 'hide refused' : 'send refused';
-        await world.clock.wait(this.isSlow(place, subjects) ? timeouts.queue - 100 : 5);
-        if (this.isRefused('queues', kind, place, subjects)) throw new Error('TimeoutError');
+        if (await this.isRefused(kind, place, subjects, timeouts.queue)) throw new Error('TimeoutError');
         return work();
       }),
     );
@@ -149,25 +144,19 @@ export class Instance {
     return dies('after') ? never : value;
   }
 
-  private isSlow = (place: string, subjects: readonly string[]) =>
-    this.world.faults.happen('slow', place, subjects);
-
-  private isRefused(service: Service, kind: FaultKind, place: string, subjects: readonly string[]): boolean {
-    const { faults, invariants, isDown } = this.world;
-    if (!isDown(service)) return faults.happen(kind, place, subjects);
-    // Without its row, an attempt may be made again.
-    if (place === 'record') for (const subject of subjects) invariants.fault(subject);
-    for (const subject of this.batch) invariants.excuse(subject);
-    return true;
+  /** A call of a service takes its time, or almost as long as it may. */
+  private async isRefused(kind: FaultKind, place: string, subjects: readonly string[], longest: number) {
+    const { clock, faults } = this.world;
+    await clock.wait(faults.happen('slow', place, subjects) ? longest - 100 : 4);
+    return faults.happen(kind, place, subjects);
   }
 
-  private query<T>(place: string, subjects: readonly string[], work: () => T | Promise<T>) {
+  private query<T>(place: string, subjects: readonly string[], work: () => T) {
     const { clock, faults } = this.world;
     const lost = fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
     return this.call<Result<T, DatabaseUnavailable>>(place, subjects, async () => {
-      await clock.wait(this.isSlow(place, subjects) ? longestCall - 100 : 3);
-      if (this.isRefused('database', 'database refused', place, subjects)) return lost;
-      const value = ok(await work());
+      if (await this.isRefused('database refused', place, subjects, longestCall)) return lost;
+      const value = ok(work());
       if (!faults.happen('database answer lost', place, subjects)) return value;
       await clock.wait(7_000);
       return lost;
@@ -201,9 +190,7 @@ export class Instance {
   }
 
   private webhooks(): Webhooks {
-    const { clock, database, invariants } = this.world;
-    // Mostly a few milliseconds: batches that end together meet.
-    const hold = () => clock.wait(300 * this.random() ** 6);
+    const { database, invariants } = this.world;
     return {
       find: this.queryAll(
         'find',
@@ -213,24 +200,18 @@ export class Instance {
       release: (id, trial) => this.query('release', [id], () => database.release(id, trial)),
       record: createRecording({
         write: (attempts) => {
-          const rows = attempts.flatMap(({ webhookId, health }) =>
-            health ? [{ webhookId, waits: health.answered || !health.silent }] : [],
-          );
-          const write = (isSkipped: (id: string) => boolean) => database.write(attempts, isSkipped);
           const ids = attempts.map(({ deliveryId }) => deliveryId);
-          return this.query('record', ids, () => database.locking(rows, hold, write));
+          return this.query('record', ids, () => database.write(attempts));
         },
         set: (changes) => {
           const ids = changes.map(({ webhookId }) => webhookId);
-          const rows = ids.map((webhookId) => ({ webhookId, waits: true }));
-          const set = () => database.set(changes);
-          return this.query('set health', ids, () => database.locking(rows, hold, set));
+          return this.query('set health', ids, () => database.set(changes));
         },
       }),
       disable: (id, url, reason) =>
         this.query('disable', [id], () => {
           const disabled = database.disable(id, url, reason);
-          if (disabled?.isNew) invariants.disabled(id, reason);
+          if (disabled?.isNew) invariants.disabled(disabled);
           return disabled;
         }),
     };
@@ -239,8 +220,7 @@ export class Instance {
   private deriveSecret(webhookId: string, version: number) {
     const [place, subjects] = ['derive secret', [webhookId]] as const;
     return this.call(place, subjects, async () => {
-      if (this.isSlow(place, subjects)) await this.world.clock.wait(timeouts.keys - 100);
-      return this.isRefused('keys', 'key refused', place, subjects)
+      return (await this.isRefused('key refused', place, subjects, timeouts.keys))
         ? fail({ kind: 'secret_unavailable', reason: 'timeout' } as const)
         : ok(secretOf(webhookId, version));
     });

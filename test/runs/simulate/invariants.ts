@@ -1,5 +1,7 @@
 import { deliveryId as idOf, retrySchedule } from '../../../domain/delivery';
-import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
+import { disabledEvent } from '../../../domain/event';
+import type { Disabled } from '../../../lambda/deliver-webhook/ports';
+import { type AttemptResult, isSlow } from '../../../lambda/deliver-webhook/retry-schedule';
 import { backoffSeconds } from '../../../lambda/shared/queue';
 import type { Clock } from './clock';
 import { last, readAsked, type Window, windowAfter } from './promises';
@@ -7,8 +9,6 @@ import { type Request, underWay, type WebhookBook } from './webhook-book';
 
 /** Milliseconds by which our queues and functions may be late: without faults, and after one. */
 const lag = { usual: 10_000, fault: 1_000 * backoffSeconds(1_000, 1) + 420_000 };
-/** Milliseconds by which the clocks of the database and the functions differ at most. */
-const mostSkew = 2_000;
 /** Milliseconds for which a repeat waits, so that the first attempt is over. */
 const repeatWait = 60_000;
 /** Times that a message may be killed along with one that kills its function. */
@@ -16,9 +16,9 @@ const mostAlong = 6;
 const hours = 3_600_000;
 
 export interface Violation {
-  /** Empty if it is about none. */
-  readonly eventId: string;
   readonly text: string;
+  /** What its story is about. */
+  readonly ids: readonly string[];
 }
 
 interface Ids {
@@ -30,11 +30,12 @@ interface Ids {
 /** One event for one webhook. */
 interface Story extends Ids {
   readonly webhook: WebhookBook;
-  /** The event's text; undefined for an announcement, until its first request. */
-  text: string | undefined;
+  readonly text: string;
+  /** The webhook whose disabling it tells: until that is enabled again. */
+  readonly announces: WebhookBook | undefined;
   requests: number;
   slow: number;
-  /** Repeats of its producer. */
+  /** Of its producer: the functions may repeat an announcement. */
   repeats: number;
   busyUntil: number;
   deliveredAt: number;
@@ -44,7 +45,7 @@ interface Story extends Ids {
 /** One series of attempts. */
 interface Chain {
   readonly story: Story;
-  /** When it was caused; undefined if nothing is known that caused it. */
+  /** Undefined if nothing is known that caused it. */
   causedAt: number | undefined;
   /** Its messages. */
   live: number;
@@ -58,14 +59,6 @@ interface Chain {
   clean: number;
 }
 
-interface Announcement {
-  readonly webhook: WebhookBook;
-  readonly to: WebhookBook;
-  readonly reason: string;
-  readonly at: number;
-  isMet: boolean;
-}
-
 /**
  * What docs/receivers.md and docs/events.md promise, by books of its own: what producers and operators did, what receivers saw
  * and answered, and which faults happened. It reads no number from a message. Each request is due between two times; each
@@ -74,88 +67,57 @@ interface Announcement {
 export class Invariants {
   readonly violations: Violation[] = [];
   readonly webhooks = new Map<string, WebhookBook>();
+  requests = 0;
   private readonly stories = new Map<string, Story>();
   private readonly faults = new Map<string, { count: number; at: number }>();
   private readonly along = new Map<string, number>();
-  private readonly announcements: Announcement[] = [];
-  private faultAt = 0;
 
   constructor(private readonly clock: Clock) {}
 
-  counts(): { readonly deliveries: number; readonly requests: number } {
-    const stories = [...this.stories.values()];
-    return { deliveries: stories.length, requests: stories.reduce((sum, { requests }) => sum + requests, 0) };
-  }
-
   violated(subject: string, promise: string): void {
     const time = new Date(this.clock.now).toISOString();
-    const eventId = this.stories.get(subject)?.eventId ?? '';
-    this.violations.push({ eventId, text: `${time} ${subject} ${promise}` });
+    const { eventId, webhookId } = this.stories.get(subject) ?? {};
+    const ids = [subject, eventId, webhookId].filter((id) => id !== undefined);
+    this.violations.push({ text: `${time} ${subject} ${promise}`, ids });
   }
 
   // What happened.
 
-  /** "An id that is sent again reaches only webhooks that had no attempt of it in the last 31 days." */
-  sent(eventId: string, organizationId: string, text: string): void {
-    for (const { webhookId, organizationId: of } of this.webhooks.values()) {
-      if (of !== organizationId) continue;
-      const ids = { deliveryId: idOf(eventId, webhookId), eventId, webhookId };
-      this.forget(ids.deliveryId);
-      const story = this.story(ids, text);
-      const { causedAt, window } = this.chain(story, '');
-      const isRepeat = causedAt !== undefined;
+  /** "An id that is sent again reaches only webhooks that had no attempt of it." */
+  sent(eventId: string, organizationId: string, text: string, announces?: WebhookBook): void {
+    for (const webhook of this.webhooks.values()) {
+      if (webhook.organizationId !== organizationId) continue;
+      const { webhookId } = webhook;
+      const story = this.story({ deliveryId: idOf(eventId, webhookId), eventId, webhookId }, text, announces);
+      const chain = this.chain(story, '');
+      const isRepeat = chain.causedAt !== undefined;
       if (isRepeat) story.repeats++;
-      if (story.requests === 0 && (!window || this.isOff(story.webhook, window.early)))
-        this.expect(story, '', isRepeat ? repeatWait : 0);
+      if (story.requests === 0 && (!chain.window || this.isOff(webhook, chain.window.early)))
+        this.expect(chain, isRepeat ? repeatWait : 0);
     }
   }
 
-  private forget(deliveryId: string): void {
-    const since = this.clock.now - 31 * 24 * hours;
-    const chains = [...(this.stories.get(deliveryId)?.chains.values() ?? [])];
-    if (chains.every(({ at, causedAt = 0 }) => (at?.beganAt ?? causedAt) < since))
-      this.stories.delete(deliveryId);
+  redelivered(ids: Ids, text: string, series: string): void {
+    this.expect(this.chain(this.story(ids, text), series), 0);
   }
 
-  /** A delivery that something else than an event causes. */
-  caused(ids: Ids, text: string, series: string): void {
-    this.expect(this.story(ids, text), series, 0);
-  }
-
-  private expect(story: Story, series: string, wait: number): void {
+  private expect(chain: Chain, wait: number): void {
     const { now } = this.clock;
-    const chain = this.chain(story, series);
     chain.causedAt ??= now;
     // One that is enabled meanwhile may get it.
-    const latest = story.webhook.enabled ? now + wait : Number.POSITIVE_INFINITY;
+    const latest = chain.story.webhook.enabled ? now + wait : Number.POSITIVE_INFINITY;
     this.await(chain, { early: now, latest, lo: 0, hi: 0 });
   }
 
   /** "Your organization's other webhooks then receive an event of that kind, with data {webhookId, reason}." */
-  disabled(webhookId: string, reason: string): void {
-    const webhook = this.webhooks.get(webhookId);
-    if (!webhook) return;
-    const at = this.clock.now;
-    if (reason === 'gone' && webhook.goneUrl !== webhook.url)
+  disabled(disabling: Disabled): void {
+    const { webhookId, organizationId, reason, isNew } = disabling;
+    const webhook = this.webhooks.get(webhookId) as WebhookBook;
+    if (isNew && reason === 'gone' && webhook.goneUrl !== webhook.url)
       this.violated(webhookId, 'disabled without a 410 of its URL');
-    const isNew = webhook.disable(reason, at);
-    for (const to of this.webhooks.values()) {
-      if (to.organizationId !== webhook.organizationId) continue;
-      const announcement = { webhook, to, reason: webhook.reason, at: webhook.disabledAt, isMet: false };
-      this.announcements.push(announcement);
-      // Disabled again, it repeats the first one; one that is enabled meanwhile may get it.
-      if (!isNew || !to.enabled || to === webhook) continue;
-      this.check(
-        at + lag.usual,
-        () => {
-          if (announcement.isMet || this.isOff(to, at) || webhook.enabledAt >= at) return 0;
-          // Late, it meets a pause that began meanwhile.
-          const latest = Math.max(at + lag.usual, this.faultAt + lag.fault);
-          return Math.max(latest, to.pausedUntil(at, latest) + lag.usual);
-        },
-        () => this.violated(webhookId, `webhook.disabled, reason ${reason}, did not reach ${to.webhookId}`),
-      );
-    }
+    webhook.disable(this.clock.now);
+    const { id, text } = disabledEvent(disabling);
+    this.sent(id, organizationId, text, webhook);
   }
 
   /**
@@ -173,7 +135,6 @@ export class Invariants {
   /** It may be late, for a fault that another one met. */
   excuse(subject: string): void {
     const { now } = this.clock;
-    this.faultAt = now;
     this.faults.set(subject, { count: this.faults.get(subject)?.count ?? 0, at: now });
     (this.stories.get(subject)?.webhook ?? this.webhooks.get(subject))?.fault(now);
   }
@@ -188,9 +149,11 @@ export class Invariants {
 
   /** A message was added, or has gone for good. */
   count(body: string, change: 1 | -1): void {
-    const { series = '', ...ids } = JSON.parse(body);
-    this.chain(this.story(ids), series).live += change;
-    this.along.delete(ids.deliveryId);
+    const { series = '', deliveryId } = JSON.parse(body);
+    const story = this.stories.get(deliveryId);
+    this.along.delete(deliveryId);
+    if (story) this.chain(story, series).live += change;
+    else this.violated(deliveryId, 'nothing caused it');
   }
 
   // What receivers saw.
@@ -206,8 +169,7 @@ export class Invariants {
     if (!story || !chain) throw new Error(`A request without a message: ${deliveryId}`);
     const { webhook } = story;
     const broken = (promise: string) => this.violated(deliveryId, promise);
-    if (chain.causedAt === undefined && !this.announced(chain, body)) broken('nothing caused it');
-    story.text ??= body;
+    if (chain.causedAt === undefined) broken('nothing caused it');
     if (body !== story.text) broken('receivers get exactly these bytes');
     if (!webhook.isSigned(request)) broken('its signatures are not those of the current secrets');
     if (request.url !== webhook.url && now > webhook.movedAt + underWay)
@@ -217,6 +179,7 @@ export class Invariants {
     const promise = webhook.request(request);
     if (promise) broken(promise);
     this.place(chain, request);
+    this.requests++;
     story.requests++;
     story.busyUntil = Math.max(story.busyUntil, busyUntil);
     const most = retrySchedule.length * story.chains.size + story.slow + this.faultsOf(story);
@@ -247,14 +210,8 @@ export class Invariants {
     // Copies of one number make their requests together.
     if (faultAt >= (at?.beganAt ?? 0)) chain.clean = 0;
     else if (at && now > at.beganAt + hours / 6) chain.clean++;
-    if (
-      chain.live > 1 &&
-      chain.clean > 3 &&
-      at &&
-      now > at.beganAt + hours &&
-      !isPaused &&
-      story.repeats === 0
-    )
+    const isSettled = chain.clean > 3 && at && now > at.beganAt + hours;
+    if (chain.live > 1 && isSettled && !isPaused && story.repeats === 0)
       broken('two chains, long after the last fault');
     if (chain.firstAt === 0) chain.firstAt = now;
     if (isFaultless && now > chain.firstAt + 72 * hours + chain.kept)
@@ -271,11 +228,16 @@ export class Invariants {
     const { story, at } = chain;
     const { webhook } = story;
     const { now } = this.clock;
-    const slow = !result.answered && result.reason === 'slow';
     const status = result.answered ? result.status : 0;
     webhook.answered(request, result, now);
+    if (webhook.isBroken())
+      this.check(
+        now + lag.usual,
+        () => (webhook.isBroken() ? now : 0),
+        () => this.violated(webhook.webhookId, 'not paused after attempts without a response'),
+      );
     const { lo, hi } = { lo: at?.lo ?? 0, hi: chain.window?.hi ?? last };
-    if (slow) {
+    if (isSlow(result)) {
       story.slow++;
       const next = request.beganAt + 15_000;
       this.await(chain, { early: next, latest: next, lo, hi });
@@ -289,11 +251,10 @@ export class Invariants {
     } else if (status >= 200 && status < 300) {
       chain.window = undefined;
       story.deliveredAt = now;
-    } else
-      this.await(
-        chain,
-        windowAfter({ lo, hi }, result.answered ? readAsked(result.retryAfter, now) : 0, now),
-      );
+    } else {
+      const asked = readAsked(result.answered ? result.retryAfter : undefined, now);
+      this.await(chain, windowAfter({ lo, hi }, asked, now));
+    }
   }
 
   /** "A 410 disables the webhook." */
@@ -315,15 +276,16 @@ export class Invariants {
     chain.window = window;
     if (!window || window.latest === Number.POSITIVE_INFINITY) return;
     const { story } = chain;
-    const { webhook } = story;
+    const { webhook, announces } = story;
+    const causedAt = chain.causedAt ?? 0;
+    const isOver = () =>
+      chain.window !== window ||
+      this.isReplaced(chain) ||
+      this.isOff(webhook, window.early) ||
+      story.deliveredAt >= causedAt ||
+      (announces !== undefined && announces.enabledAt >= causedAt);
     const until = (): number => {
-      if (
-        chain.window !== window ||
-        this.isReplaced(chain) ||
-        this.isOff(webhook, window.early) ||
-        story.deliveredAt >= (chain.causedAt ?? 0)
-      )
-        return 0;
+      if (isOver()) return 0;
       const paused = webhook.pausedUntil(window.early, window.latest + lag.usual);
       const isPaused = paused > window.early;
       // A pause may have used up the rest of its schedule.
@@ -352,27 +314,9 @@ export class Invariants {
     });
   }
 
-  /** Whether a webhook was disabled or removed at some time since then. */
+  /** Whether a webhook was disabled at some time since then. */
   private isOff = (webhook: WebhookBook, since: number): boolean =>
     !webhook.enabled || webhook.enabledAt >= since;
-
-  /** Whether a request is the first one of an announcement, which then is met. */
-  private announced(chain: Chain, body: string): boolean {
-    const { kind, date, data } = JSON.parse(body);
-    const ofThis = this.announcements.filter(
-      ({ webhook, to, reason, at }) =>
-        to === chain.story.webhook &&
-        webhook.webhookId === data.webhookId &&
-        reason === data.reason &&
-        Math.abs(Date.parse(date) - at) < mostSkew,
-    );
-    const [met] = ofThis;
-    if (kind !== 'webhook.disabled' || !met) return false;
-    for (const each of ofThis) each.isMet = true;
-    chain.causedAt = met.at;
-    chain.window = { early: met.at, latest: this.clock.now, lo: 0, hi: 0 };
-    return true;
-  }
 
   /** Whether a redelivery whose first attempt was later continues instead; for the first series without one, any redelivery. */
   private isReplaced(chain: Chain, before = Number.POSITIVE_INFINITY): boolean {
@@ -385,16 +329,23 @@ export class Invariants {
     return (this.faults.get(deliveryId)?.count ?? 0) + (this.faults.get(eventId)?.count ?? 0);
   }
 
-  private faultAtOf({ deliveryId, eventId, webhook }: Story): number {
+  private faultAtOf({ deliveryId, eventId, webhook, announces }: Story): number {
     const times = [deliveryId, eventId, webhook.webhookId].map((id) => this.faults.get(id)?.at ?? 0);
-    return Math.max(...times);
+    return Math.max(...times, announces?.faultAt ?? 0);
   }
 
-  private story(ids: Ids, text?: string): Story {
-    const webhook = this.webhooks.get(ids.webhookId) as WebhookBook;
+  private story(ids: Ids, text: string, announces?: WebhookBook): Story {
     const story: Story = this.stories.get(ids.deliveryId) ?? {
-      ...{ ...ids, webhook, text, requests: 0, slow: 0, repeats: 0 },
-      ...{ busyUntil: 0, deliveredAt: 0, chains: new Map() },
+      ...ids,
+      webhook: this.webhooks.get(ids.webhookId) as WebhookBook,
+      text,
+      announces,
+      requests: 0,
+      slow: 0,
+      repeats: announces ? 1 : 0,
+      busyUntil: 0,
+      deliveredAt: 0,
+      chains: new Map(),
     };
     this.stories.set(ids.deliveryId, story);
     return story;
@@ -402,8 +353,14 @@ export class Invariants {
 
   private chain(story: Story, series: string): Chain {
     const chain: Chain = story.chains.get(series) ?? {
-      ...{ story, causedAt: undefined, live: 0, window: undefined, at: undefined },
-      ...{ firstAt: 0, kept: 0, clean: 0 },
+      story,
+      causedAt: undefined,
+      live: 0,
+      window: undefined,
+      at: undefined,
+      firstAt: 0,
+      kept: 0,
+      clean: 0,
     };
     story.chains.set(series, chain);
     return chain;

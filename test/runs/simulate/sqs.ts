@@ -30,8 +30,6 @@ export interface QueueSettings {
   readonly name: string;
   /** Milliseconds. */
   readonly visibilityTimeout: number;
-  /** A message that is received more often is told, and gone. */
-  readonly deadLetter: (body: string) => void;
   /** Called when messages may be received. */
   readonly wake: () => void;
   /** A message was added, or has gone for good. */
@@ -40,9 +38,7 @@ export interface QueueSettings {
   readonly duplicated: (subject: string) => void;
 }
 
-const maxReceives = 1_000;
-
-/** One queue of SQS: at least once, delays, visibility, receive counts and dead letters. */
+/** One queue of SQS: at least once, delays, visibility and receive counts. */
 export class SimulatedQueue {
   readonly url: string;
   readonly visible: Message[] = [];
@@ -89,16 +85,12 @@ export class SimulatedQueue {
 
   /** Receives at most `max` messages, as Lambda passes them to a function. */
   receive(max: number): SQSRecord[] {
-    const { name, visibilityTimeout, deadLetter } = this.settings;
+    const { name, visibilityTimeout } = this.settings;
     return this.visible.splice(0, max).flatMap((message) => {
       const { id, body, sentAt } = message;
       if (message.gone) return [];
       if (message.visibleAt > 0) this.settings.duplicated(subjectOf(body));
-      if (++message.receives > maxReceives) {
-        this.remove(message);
-        deadLetter(body);
-        return [];
-      }
+      message.receives++;
       message.receipt = `${id}/${message.receives}`;
       this.inFlight.set(message.receipt, message);
       this.show(message, visibilityTimeout);
@@ -136,18 +128,14 @@ export class SimulatedQueue {
   /** @throws Error as the SDK does after its own retries */
   async send(entries: readonly SendMessageBatchRequestEntry[]): Promise<object> {
     const place = `to ${this.settings.name}`;
-    const isRefused = ({ MessageBody = '' }: SendMessageBatchRequestEntry) =>
-      this.faults.happen('entry refused', place, [subjectOf(MessageBody)]);
-    const refused = new Set(entries.filter(isRefused));
-    const accepted = entries.filter((entry) => !refused.has(entry));
-    const times = this.faults.happen('sent twice', place, subjectsOf(accepted)) ? 2 : 1;
+    const times = this.faults.happen('sent twice', place, subjectsOf(entries)) ? 2 : 1;
     for (let time = 0; time < times; time++)
-      for (const { MessageBody = '', DelaySeconds } of accepted) this.add(MessageBody, DelaySeconds);
+      for (const { MessageBody = '', DelaySeconds } of entries) this.add(MessageBody, DelaySeconds);
     if (this.faults.happen('response lost', place, subjectsOf(entries))) {
       await this.clock.wait(5_000);
       throw new Error('TimeoutError');
     }
-    return { Failed: [...refused].map(({ Id }) => ({ Id, Code: 'InternalError', SenderFault: false })) };
+    return {};
   }
 }
 
