@@ -27,17 +27,14 @@ const docker = `table ip docker {
     fib daddr type local tcp dport 443 dnat to 172.17.0.2:8080
   }
 }`;
-async function listen(name: (typeof names)[number], port: number) {
-  const code = `require('net').createServer((socket) => socket.end('hello')).listen(${port}, '::')`;
-  spawn('ip', ['netns', 'exec', `${prefix}${name}`, process.execPath, '-e', code], { stdio: 'ignore' });
-  await eventually(async () => connect(name, '127.0.0.1', port) === 'open');
-}
-
+const tcp = "require('net').createServer((socket) => socket.end('hello'))";
 /** As HTTP/3 would. */
-async function listenByUdp(port: number) {
-  const code = `require('dgram').createSocket('udp6').on('message', function (_, { address, port }) { this.send('hello', port, address); }).bind(${port})`;
-  spawn('ip', ['netns', 'exec', `${prefix}host`, process.execPath, '-e', code], { stdio: 'ignore' });
-  await eventually(async () => ask('host', '127.0.0.1', port) === 'open');
+const udp = `require('dgram').createSocket('udp6')
+  .on('message', function (_, { address, port }) { this.send('hello', port, address); })`;
+async function listen(name: (typeof names)[number], port: number, code = `${tcp}.listen(${port}, '::')`) {
+  spawn('ip', ['netns', 'exec', `${prefix}${name}`, process.execPath, '-e', code], { stdio: 'ignore' });
+  const find = code.startsWith(tcp) ? connect : ask;
+  await eventually(async () => find(name, '127.0.0.1', port) === 'open');
 }
 
 beforeAll(async () => {
@@ -60,7 +57,7 @@ beforeAll(async () => {
   within('host', 'sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1');
   within('host', 'nft -f -', docker);
   await listen('host', 8443);
-  await listenByUdp(8443);
+  await listen('host', 8443, `${udp}.bind(8443)`);
   await listen('container', 8080);
   await listen('internet', 443);
 });

@@ -68,7 +68,8 @@ it('the loop of a promotion moves each waiting message once, with its attributes
     for (const [index, MessageBody] of bodies.entries())
       await sqs.send(
         new SendMessageCommand({
-          ...{ QueueUrl: old, MessageBody },
+          QueueUrl: old,
+          MessageBody,
           ...(index < 2 && { MessageGroupId: `wh-${index}` }),
           ...(index === 0 && { MessageAttributes: { reason: { DataType: 'String', StringValue: 'gone' } } }),
         }),

@@ -67,8 +67,10 @@ function usualBase(): string {
 }
 
 /** In a shallow clone, earlier ones are missing. */
-const isFirstCommit = () =>
-  git('rev-list', '--count', 'HEAD') === '1' && git('rev-parse', '--is-shallow-repository') === 'false';
+function isFirstCommit(): boolean {
+  const count = git('rev-list', '--count', 'HEAD');
+  return count === '1' && git('rev-parse', '--is-shallow-repository') === 'false';
+}
 
 /** A folder with the commit and its packages. */
 async function openBase(base: string, { cleanup, progress }: Harness): Promise<string> {

@@ -21,8 +21,7 @@ export interface SimulatedWebhook {
   /** If it is disabled. */
   disabling?: DisabledWebhook;
   health: Health;
-  secretVersion: number;
-  rotatedAt?: number;
+  readonly secretVersion: number;
 }
 
 /** What PostgreSQL does for the two functions: the cases of test/contract hold it to that. */

@@ -19,7 +19,7 @@ import type { FaultKind, Faults } from './faults';
 import type { Invariants } from './invariants';
 import { type Answer, type ReceiverKind, receiverKinds } from './receivers';
 import { createClient, type SimulatedQueue, subjectOf } from './sqs';
-import { type Request, secretOf } from './webhook-book';
+import type { Request } from './webhook-book';
 
 export type QueueName = 'events' | 'deliveries' | 'retries';
 
@@ -98,7 +98,7 @@ export class Instance {
     const ports = {
       ...common,
       webhooks: this.webhooks(),
-      secrets: { secret: (id: string, version: number) => this.deriveSecret(id, version) },
+      secrets: { secret: (webhookId: string) => this.deriveSecret(webhookId) },
       receivers: { post: (request: WebhookRequest) => this.post(request) },
       metrics,
       now: () => world.clock.now,
@@ -217,24 +217,25 @@ export class Instance {
     };
   }
 
-  private deriveSecret(webhookId: string, version: number) {
+  private deriveSecret(webhookId: string) {
     const [place, subjects] = ['derive secret', [webhookId]] as const;
     return this.call(place, subjects, async () => {
       return (await this.isRefused('key refused', place, subjects, timeouts.keys))
         ? fail({ kind: 'secret_unavailable', reason: 'timeout' } as const)
-        : ok(secretOf(webhookId, version));
+        : ok(Buffer.alloc(32));
     });
   }
 
   private async post({ webhookId, url, headers, body, limit }: WebhookRequest): Promise<AttemptResult> {
     const { clock, random, kindOf, invariants, tell } = this.world;
     const deliveryId = headers['webhook-id'] ?? '';
+    const timestamp = 1_000 * Number(headers['webhook-timestamp']);
     return this.call('request', [deliveryId], async () => {
       const beganAt = clock.now;
       const receiver: (random: number, now: number) => Answer = receiverKinds[kindOf(url)];
       const answer = receiver(random(`answer to ${deliveryId} at ${beganAt}`), beganAt);
       const busyUntil = answer.after < timeouts.response ? beganAt + answer.after : beganAt;
-      const made: Request = { deliveryId, url, body, headers, beganAt, busyUntil };
+      const made: Request = { deliveryId, url, body, timestamp, beganAt, busyUntil };
       tell(deliveryId, `request to ${webhookId} at ${url}`);
       const chain = invariants.request(made, this.messages);
       const result = await this.wait(answer, limit);

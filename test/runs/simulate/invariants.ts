@@ -1,6 +1,5 @@
 import { deliveryId as idOf, retrySchedule } from '../../../domain/delivery';
-import { disabledEvent } from '../../../domain/event';
-import type { Disabled } from '../../../lambda/deliver-webhook/ports';
+import { type DisabledWebhook, disabledEvent } from '../../../domain/event';
 import { type AttemptResult, isSlow } from '../../../lambda/deliver-webhook/retry-schedule';
 import { backoffSeconds } from '../../../lambda/shared/queue';
 import type { Clock } from './clock';
@@ -47,16 +46,12 @@ interface Chain {
   readonly story: Story;
   /** Undefined if nothing is known that caused it. */
   causedAt: number | undefined;
-  /** Its messages. */
-  live: number;
   window: Window | undefined;
   /** The last request. */
   at: { readonly beganAt: number; readonly lo: number } | undefined;
   firstAt: number;
   /** Milliseconds for which our own queues kept it. */
   kept: number;
-  /** Requests since a fault. */
-  clean: number;
 }
 
 /**
@@ -110,14 +105,11 @@ export class Invariants {
   }
 
   /** "Your organization's other webhooks then receive an event of that kind, with data {webhookId, reason}." */
-  disabled(disabling: Disabled): void {
-    const { webhookId, organizationId, reason, isNew } = disabling;
-    const webhook = this.webhooks.get(webhookId) as WebhookBook;
-    if (isNew && reason === 'gone' && webhook.goneUrl !== webhook.url)
-      this.violated(webhookId, 'disabled without a 410 of its URL');
+  disabled(disabling: DisabledWebhook): void {
+    const webhook = this.webhooks.get(disabling.webhookId) as WebhookBook;
     webhook.disable(this.clock.now);
     const { id, text } = disabledEvent(disabling);
-    this.sent(id, organizationId, text, webhook);
+    this.sent(id, disabling.organizationId, text, webhook);
   }
 
   /**
@@ -148,12 +140,8 @@ export class Invariants {
   }
 
   /** A message was added, or has gone for good. */
-  count(body: string, change: 1 | -1): void {
-    const { series = '', deliveryId } = JSON.parse(body);
-    const story = this.stories.get(deliveryId);
-    this.along.delete(deliveryId);
-    if (story) this.chain(story, series).live += change;
-    else this.violated(deliveryId, 'nothing caused it');
+  moved(subject: string): void {
+    this.along.delete(subject);
   }
 
   // What receivers saw.
@@ -166,12 +154,14 @@ export class Invariants {
     const [chain] = messages
       .flatMap((each) => (each.deliveryId === deliveryId ? (story?.chains.get(each.series ?? '') ?? []) : []))
       .sort((one, other) => due(one) - due(other));
-    if (!story || !chain) throw new Error(`A request without a message: ${deliveryId}`);
+    if (!story || !chain) {
+      this.violated(deliveryId, 'nothing caused it');
+      throw new Error(deliveryId);
+    }
     const { webhook } = story;
     const broken = (promise: string) => this.violated(deliveryId, promise);
-    if (chain.causedAt === undefined) broken('nothing caused it');
     if (body !== story.text) broken('receivers get exactly these bytes');
-    if (!webhook.isSigned(request)) broken('its signatures are not those of the current secrets');
+    if (Math.abs(request.timestamp - now) > 1_000) broken('webhook-timestamp is the time of this attempt');
     if (request.url !== webhook.url && now > webhook.movedAt + underWay)
       broken('pending retries use the new URL');
     if (!webhook.enabled && now > webhook.disabledAt + underWay)
@@ -207,12 +197,6 @@ export class Invariants {
       broken('a request after it was delivered');
     if (isFaultless && this.isReplaced(chain, now - underWay))
       broken('a request after a redelivery replaced it');
-    // Copies of one number make their requests together.
-    if (faultAt >= (at?.beganAt ?? 0)) chain.clean = 0;
-    else if (at && now > at.beganAt + hours / 6) chain.clean++;
-    const isSettled = chain.clean > 3 && at && now > at.beganAt + hours;
-    if (chain.live > 1 && isSettled && !isPaused && story.repeats === 0)
-      broken('two chains, long after the last fault');
     if (chain.firstAt === 0) chain.firstAt = now;
     if (isFaultless && now > chain.firstAt + 72 * hours + chain.kept)
       broken('later than 72 h and the time for which our queues kept it');
@@ -246,8 +230,6 @@ export class Invariants {
       this.await(chain, { early: now, latest: now + 120_000, lo, hi });
     } else if (status === 410) {
       chain.window = undefined;
-      webhook.goneUrl = request.url;
-      this.gone(webhook, story);
     } else if (status >= 200 && status < 300) {
       chain.window = undefined;
       story.deliveredAt = now;
@@ -255,19 +237,6 @@ export class Invariants {
       const asked = readAsked(result.answered ? result.retryAfter : undefined, now);
       this.await(chain, windowAfter({ lo, hi }, asked, now));
     }
-  }
-
-  /** "A 410 disables the webhook." */
-  private gone(webhook: WebhookBook, story: Story): void {
-    const { now: at } = this.clock;
-    this.check(
-      at + lag.usual,
-      () => {
-        if (!webhook.enabled || this.isOff(webhook, at) || webhook.movedAt > at - underWay) return 0;
-        return this.faultAtOf(story) + lag.fault;
-      },
-      () => this.violated(story.deliveryId, 'a 410 did not disable its webhook'),
-    );
   }
 
   // What is due.
@@ -355,12 +324,10 @@ export class Invariants {
     const chain: Chain = story.chains.get(series) ?? {
       story,
       causedAt: undefined,
-      live: 0,
       window: undefined,
       at: undefined,
       firstAt: 0,
       kept: 0,
-      clean: 0,
     };
     story.chains.set(series, chain);
     return chain;

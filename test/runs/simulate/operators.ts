@@ -32,12 +32,6 @@ export function createOperators({ clock, database, invariants, queues, tell }: S
       book.move(url, clock.now);
     },
 
-    rotate(webhookId: string): void {
-      const { webhook, book } = of(webhookId);
-      Object.assign(webhook, { secretVersion: webhook.secretVersion + 1, rotatedAt: database.now() });
-      book.rotations.push(clock.now);
-    },
-
     redeliver(webhookId: string, eventId: string, series: string): void {
       const stored = database.events.get(eventId);
       if (of(webhookId).webhook.disabling || !stored) return;

@@ -33,7 +33,7 @@ export interface QueueSettings {
   /** Called when messages may be received. */
   readonly wake: () => void;
   /** A message was added, or has gone for good. */
-  readonly count: (body: string, change: 1 | -1) => void;
+  readonly moved: (subject: string, how: 'sent to' | 'gone from') => void;
   /** A message in flight is received again. */
   readonly duplicated: (subject: string) => void;
 }
@@ -59,7 +59,7 @@ export class SimulatedQueue {
     const id = `${this.settings.name}-${++this.sent}`;
     const message = { id, body, sentAt: this.clock.now, receives: 0, receipt: '', visibleAt: 0, gone: false };
     this.size++;
-    this.settings.count(body, 1);
+    this.settings.moved(subjectOf(body), 'sent to');
     this.show(message, delaySeconds * 1_000);
   }
 
@@ -122,7 +122,7 @@ export class SimulatedQueue {
   private remove(message: Message): void {
     message.gone = true;
     this.size--;
-    this.settings.count(message.body, -1);
+    this.settings.moved(subjectOf(message.body), 'gone from');
   }
 
   /** @throws Error as the SDK does after its own retries */

@@ -1,5 +1,3 @@
-import { createHmac } from 'node:crypto';
-import { rotationOverlap, secretMessage, sign, signatureHeaders } from '../../../domain/signature';
 import type { Pause } from '../../../lambda/deliver-webhook/health';
 import { type AttemptResult, isSilent, isSlow } from '../../../lambda/deliver-webhook/retry-schedule';
 import { readAsked } from './promises';
@@ -17,14 +15,12 @@ export interface Request {
   readonly deliveryId: string;
   readonly url: string;
   readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** The header, in milliseconds since 1970. */
+  readonly timestamp: number;
   readonly beganAt: number;
   /** When the receiver is done with it, if it answers within the promised time. */
   readonly busyUntil: number;
 }
-
-export const secretOf = (webhookId: string, version: number) =>
-  createHmac('sha256', 'the key').update(secretMessage(webhookId, version)).digest();
 
 /** What is known of a webhook: what operators did, its receiver answered, and how it was paused. Times are in milliseconds since 1970. */
 export class WebhookBook {
@@ -33,11 +29,8 @@ export class WebhookBook {
   disabledAt = 0;
   enabledAt = 0;
   movedAt = 0;
-  /** The one that returned 410. */
-  goneUrl = '';
   /** When one of its deliveries, or the batch of one, last met a fault. */
   faultAt = 0;
-  readonly rotations: number[] = [];
   /** Results without a response since the last response. */
   private silences = 0;
   /** As it was set last: it may last, or wait for its trial. */
@@ -129,22 +122,4 @@ export class WebhookBook {
 
   /** Whether it should be paused, if all its results are recorded. */
   isBroken = (): boolean => this.silences >= breaker && !this.pause;
-
-  /** Whether the signatures are those of its current secrets, or of those before a change under way. */
-  isSigned({ headers, body, beganAt }: Request): boolean {
-    const timestamp = Number(headers['webhook-timestamp']);
-    const id = headers['webhook-id'] ?? '';
-    if (Math.abs(timestamp * second - beganAt) > 2 * second) return false;
-    const changes = this.rotations.filter((rotation) => rotation > beganAt - underWay);
-    return [beganAt, beganAt - underWay, beganAt + 5 * second, ...changes].some((time) => {
-      const version = 1 + this.rotations.filter((rotation) => rotation <= time).length;
-      const since = this.rotations[version - 2] ?? 0;
-      const versions = version > 1 && time < since + rotationOverlap ? [version, version - 1] : [version];
-      const signature = sign(
-        { id, timestamp, body },
-        versions.map((each) => secretOf(this.webhookId, each)),
-      );
-      return signatureHeaders.every((name) => headers[name] === signature);
-    });
-  }
 }
