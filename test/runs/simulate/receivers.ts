@@ -14,6 +14,7 @@ const isFirst = (now: number) => Math.floor(now / 3_600_000) % 3 === 0;
 /** The receivers of a world. `random` is from 0 to 1, `now` is in milliseconds since 1970. */
 export const receiverKinds = {
   fast: well,
+  '3 s': () => ({ after: 3_000, status: 200 }),
   '14 s': () => ({ after: 14_000, status: 200 }),
   hangs: () => hangs,
   closes: () => ({ after: 10 }),
