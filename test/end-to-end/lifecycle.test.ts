@@ -4,13 +4,14 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { removePostgres } from '../../local/postgres/postgres';
+import { openState } from '../../local/state/lock';
 import { send, walletDeletion } from '../support/api';
 import { eventually } from '../support/eventually';
 import { isRunning, type LocalCommand, startLocalCommand } from '../support/local-command';
 import { openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { databaseDirectory, openLocalDatabase } from '../support/postgres';
-import { prepareAssembly } from '../support/prepared-state';
+import { copyAssembly } from '../support/prepared-state';
 import { copyProject } from '../support/project-copy';
 import { first } from '../support/rows';
 
@@ -35,7 +36,9 @@ function start(offset: string): LocalCommand {
 
 beforeAll(async () => {
   copyProject(root, 'cli', 'local', 'wallet');
-  await prepareAssembly(directory);
+  const { assemblyDirectory, close } = openState(directory);
+  close();
+  await copyAssembly(assemblyDirectory);
 });
 afterAll(async () => {
   for (const { process } of commands) process.kill('SIGKILL');

@@ -8,11 +8,11 @@ import { LOCAL_ACCOUNT_ID } from '../../local/assembly/manifest';
 import { removePostgres } from '../../local/postgres/postgres';
 import { type Local, type RunningEnvironment, startLocal } from '../../local/start';
 import { openState } from '../../local/state/lock';
-import { send, walletDeletion } from '../support/api';
+import { send, type WireRequest, walletDeletion } from '../support/api';
 import { localClient } from '../support/aws-client';
+import { startInProcess } from '../support/in-process';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
-import { startInProcess } from '../support/own-environments';
 import { copyNewCluster, copyRunning } from '../support/postgres';
 import { keysIn, restored as restoredRow, withStandby } from '../support/rows';
 import { startWebhookReceiver, verifyDelivery } from '../support/webhook-receiver';
@@ -37,27 +37,35 @@ const labelled = (...labels: readonly string[]) => ({
   // All webhooks of this machine come from this address.
   originAddress: '127.0.0.1',
 });
-/** The keys of one label as a row records them. */
-function keysOf(label: string, of = region): SharedKeys {
+/** The keys of these labels as a row records them. */
+function keysOf(labels: readonly string[], of = region): SharedKeys {
   const { webhookSecrets = '', ...all } = keysIn(of, labelled(oldLabel, newLabel), LOCAL_ACCOUNT_ID);
-  const only = (keys: Readonly<Record<string, string>> = {}) => ({ [label]: keys[label] ?? '' });
+  const only = (keys: Readonly<Record<string, string>> = {}) =>
+    Object.fromEntries(labels.map((label) => [label, keys[label] ?? '']));
   return { webhookSecrets, accessToken: only(all.accessToken), userAction: only(all.userAction) };
 }
 const withoutKeys = { ...withStandby.standby, adoptedElasticIp };
-const recorded = (label: string) => ({ ...withoutKeys, keys: keysOf(label) });
-const row = { ...labelled(newLabel), standby: recorded(newLabel) };
+const withKeys = (...labels: readonly string[]) => ({
+  ...labelled(...labels),
+  standby: { ...withoutKeys, keys: keysOf(labels) },
+});
+const row = withKeys(newLabel);
 const returned = inForce({
   ...promoted(row),
   standby: {
-    ...{ stackId: `${stackId}Again`, region, zones, vpcCidr, adoptedElasticIp, serves: true },
+    stackId: `${stackId}Again`,
+    region,
+    zones,
+    vpcCidr,
+    adoptedElasticIp,
+    serves: true,
     globalClusterIdentifier: `${withoutKeys.globalClusterIdentifier}-again`,
-    adoptedKeys: keysOf(newLabel),
+    adoptedKeys: keysOf([newLabel]),
   },
 });
 const shapes = {
-  first: { ...labelled(oldLabel), standby: recorded(oldLabel) },
-  rotating: { ...labelled(newLabel, oldLabel), standby: recorded(oldLabel) },
-  rotated: row,
+  first: withKeys(oldLabel),
+  rotating: withKeys(newLabel, oldLabel),
   promoted: inForce({ ...row, standby: { ...row.standby, serves: true } }),
   returned,
   restored: restoredRow(returned, { snapshot }),
@@ -93,22 +101,38 @@ afterAll(async () => {
 });
 
 const seed = () => local.walletJson<Organization>(name, 'seed');
-const deletion = async (wire: Awaited<ReturnType<typeof walletDeletion>>) =>
-  (await send(local.outputs(name).ApiBaseUrl ?? '', wire)).status;
+const deletion = async (wire: WireRequest) => (await send(local.outputs(name).ApiBaseUrl ?? '', wire)).status;
 
-it('a rotation of the signing keys accepts the tokens of both, then of the new one only', async () => {
+/** A deletion with tokens of the keys that a rotation removes. */
+let outdated: WireRequest;
+
+it('a rotation of the signing keys accepts the tokens of both', async () => {
   const permitted = async () => walletDeletion(local, name, await seed());
   const [first, second] = await Promise.all([permitted(), permitted()]);
+  outdated = second;
   await deploy('rotating');
-  const third = await permitted();
-  expect([await deletion(first), await deletion(third)]).toEqual([200, 200]);
-  const fourth = await permitted();
-  await deploy('rotated');
-  expect([await deletion(second), await deletion(fourth)]).toEqual([401, 200]);
-  await local.wallet(name, 'smoke');
+  expect([await deletion(first), await deletion(await permitted())]).toEqual([200, 200]);
 });
 
-it('a promotion and a return keep data, tokens and secrets, if the row has recorded the keys', async () => {
+/** Sets a new password in each secret: the owner's and every role's. */
+function changePasswords(): void {
+  const secrets = readFileSync(folder.secretsFile, 'utf8');
+  expect(secrets).toContain('\\"password\\":\\"');
+  writeFileSync(folder.secretsFile, secrets.replaceAll('\\"password\\":\\"', '$&changed-'));
+}
+
+/** The third step of docs/runbook/planned-work.md, "Changing a database password". */
+async function setPasswords(local: Local): Promise<void> {
+  const [{ stack }] = local.environments as [RunningEnvironment];
+  const ids = Object.keys(stack.template.Resources);
+  const id = ids.find((each) => /^SchemaMigrationMigrateSchema[0-9A-F]{8}$/.test(each));
+  expect(await local.invoke(`${stack.name}-${id}`, { RequestType: 'Update' })).toMatchObject({ ok: true });
+}
+
+/** An organization of the restore's source, whose group is deleted after it. */
+let mistaken: Organization;
+
+it('a promotion and a return keep data, tokens and secrets, if the row has recorded the keys; removed ones are refused', async () => {
   const organizations = await Promise.all([seed(), seed(), seed()]);
   const [first, second, third] = organizations as [Organization, Organization, Organization];
   const { organizationId } = second;
@@ -135,34 +159,23 @@ it('a promotion and a return keep data, tokens and secrets, if the row has recor
 
   await deploy('promoted');
   const arns = ['WebhookSecretsKeyArn', 'TokenSigningKeyArn'].map((output) => local.outputs(name)[output]);
-  const replicas = keysOf(newLabel, withoutKeys.region);
+  const replicas = keysOf([newLabel], withoutKeys.region);
   expect(arns).toEqual([replicas.webhookSecrets, Object.values(replicas.accessToken ?? {})[0]]);
-  expect(await deletion(firstDeletion)).toBe(200);
+  expect([await deletion(outdated), await deletion(firstDeletion)]).toEqual([401, 200]);
   expect(await deletion(await walletDeletion(local, name, second))).toBe(200);
   await verifyNext();
   expect(await origins()).toMatchObject({ addresses: before.reserve, reserve: before.addresses });
   await local.wallet(name, 'smoke');
 
+  mistaken = await seed();
+  copyRunning(former, restored);
+  changePasswords();
   await deploy('returned');
-  expect(local.outputs(name).WebhookSecretsKeyArn).toBe(keysOf(newLabel).webhookSecrets);
+  await setPasswords(running as Local);
+  expect(local.outputs(name).WebhookSecretsKeyArn).toBe(keysOf([newLabel]).webhookSecrets);
   expect(await deletion(thirdDeletion)).toBe(200);
   await verifyNext();
 });
-
-/** Sets a new password in each secret: the owner's and every role's. */
-function changePasswords(): void {
-  const secrets = readFileSync(folder.secretsFile, 'utf8');
-  expect(secrets).toContain('\\"password\\":\\"');
-  writeFileSync(folder.secretsFile, secrets.replaceAll('\\"password\\":\\"', '$&changed-'));
-}
-
-/** The third step of docs/runbook/planned-work.md, "Changing a database password". */
-async function setPasswords(local: Local): Promise<void> {
-  const [{ stack }] = local.environments as [RunningEnvironment];
-  const ids = Object.keys(stack.template.Resources);
-  const id = ids.find((each) => /^SchemaMigrationMigrateSchema[0-9A-F]{8}$/.test(each));
-  expect(await local.invoke(`${stack.name}-${id}`, { RequestType: 'Update' })).toMatchObject({ ok: true });
-}
 
 /** What callers, receivers and senders rely on, without ports, which are any free ones here. */
 const identity = () => {
@@ -171,12 +184,7 @@ const identity = () => {
 };
 
 it('a restore undoes a deletion, with changed passwords, and keeps messages', async () => {
-  const organization = await seed();
-  copyRunning(former, restored);
-  changePasswords();
-  await deploy('returned');
-  await setPasswords(running as Local);
-  const deleteGroup = async () => deletion(await walletDeletion(local, name, organization));
+  const deleteGroup = async () => deletion(await walletDeletion(local, name, mistaken));
   expect([await deleteGroup(), await deleteGroup()]).toEqual([200, 404]);
   const before = identity();
   const { DatabaseClusterArn: formerCluster } = local.outputs(name);
@@ -196,7 +204,7 @@ it('a restore undoes a deletion, with changed passwords, and keeps messages', as
   expect(existsSync(join(former, 'cluster', 'data', 'PG_VERSION'))).toBe(true);
 
   // The group exists again, and the audit record of its deletion does not: it is newer than the restore.
-  expect(await local.walletJson(name, 'audit', '--group', organization.userGroupId)).toEqual([]);
+  expect(await local.walletJson(name, 'audit', '--group', mistaken.userGroupId)).toEqual([]);
   expect(await deleteGroup()).toBe(200);
   await local.wallet(name, 'smoke');
   const { sqs, QueueUrl } = openQueue();

@@ -34,7 +34,9 @@ const children = new Set();
 const { spawn } = ChildProcess.prototype;
 ChildProcess.prototype.spawn = function (...args) {
   const failure = spawn.apply(this, args);
-  if (this.pid !== undefined) children.add(this.once('exit', () => children.delete(this)));
+  // With --runInBand, this process also starts what test files share.
+  const isShared = globalThis.sharing?.getStore();
+  if (this.pid !== undefined && !isShared) children.add(this.once('exit', () => children.delete(this)));
   return failure;
 };
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -41,6 +42,8 @@ const create: Record<SharedInRun, (folder: string) => Promise<Shareable>> = {
 
 let folder: string;
 let server: HttpServer;
+/** Tells one-realm.js what it starts. */
+const sharing = new AsyncLocalStorage<true>();
 const created = new Map<string, Promise<Shareable>>();
 
 /** Creates the folder of all temporary files of the run, and serves what test files share. */
@@ -52,7 +55,7 @@ export default async function setUp(): Promise<void> {
   server = await startHttpServer(async ({ url = '' }, response) => {
     try {
       const name = url.slice(1) as SharedInRun;
-      const creating = created.get(name) ?? create[name](folder);
+      const creating = created.get(name) ?? sharing.run(true, () => create[name](folder));
       created.set(name, creating);
       response.end(JSON.stringify(await creating));
     } catch (error) {
@@ -60,6 +63,7 @@ export default async function setUp(): Promise<void> {
     }
   });
   process.env.SHARED_IN_RUN_URL = server.url;
+  Object.assign(globalThis, { sharing });
 }
 
 export async function tearDown(): Promise<void> {
@@ -88,7 +92,7 @@ async function leftRunning(): Promise<readonly string[]> {
 /** Every environment, in a process of its own. */
 async function startEnvironments() {
   const child = fork(join(__dirname, '../support/own-environments.ts'), {
-    execArgv: ['--import', require.resolve('tsx')],
+    execArgv: ['--require', require.resolve('../../bin/tsx.cjs')],
     env: { ...process.env, ...hostileToPostgres },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
@@ -97,9 +101,12 @@ async function startEnvironments() {
     throw new Error('The local environments did not start.');
   });
   const [directory] = await Promise.race([once(child, 'message'), failed]);
+  child.unref();
+  child.channel?.unref();
   return {
     directory,
     async stop() {
+      child.ref();
       if (child.connected) child.disconnect();
       await exited;
     },

@@ -2,12 +2,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startProcess } from '../../local/aws/lambda/instance';
 import { removePostgres } from '../../local/postgres/postgres';
-import { type LocalOptions, startLocal } from '../../local/start';
+import type * as local from '../../local/start';
 import { openState, type State } from '../../local/state/lock';
 import { eventually } from '../support/eventually';
-import { startInProcess } from '../support/own-environments';
+import { startInProcess } from '../support/in-process';
+import { sharedInRun } from '../support/once-per-run';
 import { copyNewCluster } from '../support/postgres';
-import { prepareAssembly } from '../support/prepared-state';
+import { copyAssembly } from '../support/prepared-state';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 
@@ -24,9 +25,34 @@ let state: State;
 let database: string;
 let said: string[];
 
+/** Files below `local` and their functions: steps of the start that may fail, each with more open than the last. */
+const steps = [
+  ['assembly/manifest', 'readAssembly'],
+  ['aws/sqs/queues', 'startQueues'],
+  ['shared/logs', 'openLogs'],
+  ['database-folder', 'provideDatabaseFolder'],
+  ['aws/api-gateway/gateway', 'openApis'],
+  ['aws/cloudformation/custom-resources', 'createCustomResource'],
+  ['aws/lambda/event-sources', 'startEventSources'],
+] as const;
+let failing: string | undefined;
+for (const [file, step] of steps) {
+  const actual = jest.requireActual(`../../local/${file}`);
+  const isAsync = actual[step].constructor.name === 'AsyncFunction';
+  jest.doMock(`../../local/${file}`, () => ({
+    ...actual,
+    [step](...args: readonly unknown[]) {
+      if (failing !== step) return actual[step](...args);
+      const failure = new Error('It failed.');
+      if (isAsync) return Promise.reject(failure);
+      throw failure;
+    },
+  }));
+}
+const { startLocal } = require('../../local/start') as typeof local;
+
 beforeEach(async () => {
   said = [];
-  await prepareAssembly(folder());
   state = openState(folder());
   database = state.environment(name).databaseDirectory;
   await copyNewCluster(database);
@@ -37,43 +63,31 @@ afterEach(async () => {
 });
 
 /** Starts the first environment. */
-const start = (options: Partial<LocalOptions> = {}, run = startLocal) =>
-  run({
-    ...{ assembly: state.assemblyDirectory, state, environments: [name], ports: 'any' },
+const start = async (options: Partial<local.LocalOptions> = {}) =>
+  startLocal({
+    assembly: (await sharedInRun('assembly')).directory,
+    state,
+    environments: [name],
+    ports: 'any',
     log: { step: (line) => said.push(line), problem: (line) => said.push(line) },
     runtime: startInProcess,
     ...options,
   });
 
 it('fails with the first failure, not with what it stops', async () => {
-  const file = join(state.assemblyDirectory, `${stackId}.template.json`);
+  const assembly = state.assemblyDirectory;
+  await copyAssembly(assembly);
+  const file = join(assembly, `${stackId}.template.json`);
   writeFileSync(file, readFileSync(file, 'utf8').replace('"StringEquals":', '"StringSounds":'));
   const problem = 'the condition operator StringSounds is not supported on this machine.';
-  await expect(start()).rejects.toThrow(problem);
+  await expect(start({ assembly })).rejects.toThrow(problem);
   expect(said).toEqual([]);
 });
 
-/** Files below `local` and their functions: steps of the start that may fail, each with more open than the last. */
-it.each([
-  ['assembly/manifest', 'readAssembly'],
-  ['aws/sqs/queues', 'startQueues'],
-  ['shared/logs', 'openLogs'],
-  ['database-folder', 'provideDatabaseFolder'],
-  ['aws/api-gateway/gateway', 'openApis'],
-  ['aws/cloudformation/custom-resources', 'createCustomResource'],
-  ['aws/lambda/event-sources', 'startEventSources'],
-])('a failure of %s, %s, leaves nothing open', async (file, step) => {
-  const actual = jest.requireActual(`../../local/${file}`);
-  const isAsync = actual[step].constructor.name === 'AsyncFunction';
-  const fail = () => {
-    throw new Error('It failed.');
-  };
-  const failing = { ...actual, [step]: isAsync ? async () => fail() : fail };
-  jest.resetModules();
-  jest.doMock(`../../local/${file}`, () => failing);
-  const { startLocal } = require('../../local/start') as typeof import('../../local/start');
-  jest.dontMock(`../../local/${file}`);
-  await expect(start({}, startLocal)).rejects.toThrow('It failed.');
+it.each(steps)('a failure of %s, %s, leaves nothing open', async (_, step) => {
+  failing = step;
+  await expect(start()).rejects.toThrow('It failed.');
+  failing = undefined;
   await eventually(() => openHandles() === openAtFirst);
   expect(existsSync(state.outputsFile)).toBe(false);
 });

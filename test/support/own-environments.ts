@@ -1,27 +1,19 @@
-import { Console } from 'node:console';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
-import { compileFunction } from 'node:vm';
-import {
-  type Code,
-  failed,
-  type Invocation,
-  type JsonResult,
-  type Runtime,
-} from '../../local/aws/lambda/instance';
 import { type LocalOptions, startLocal } from '../../local/start';
 import { openState } from '../../local/state/lock';
-import { prepareAssembly } from './prepared-state';
+import { startInProcess } from './in-process';
+import { sharedInRun } from './once-per-run';
+import { copyNewCluster } from './postgres';
+import { running } from './rows';
 
 /** Starts environments, all by default, with their functions in this process. */
-export async function startOwnEnvironments(options: Partial<LocalOptions> = {}) {
+export async function startOwnEnvironments(options: Partial<LocalOptions>) {
   const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
-  await prepareAssembly(directory);
+  const { directory: assembly } = await sharedInRun('assembly');
   const state = openState(directory);
-  const { assemblyDirectory: assembly } = state;
+  await copyNewCluster(state.emptyClusterDirectory);
   const log = { step: () => undefined, problem: () => undefined };
   const local = await startLocal({ assembly, state, ports: 'any', log, runtime: startInProcess, ...options });
   return {
@@ -39,7 +31,7 @@ export async function startOwnEnvironments(options: Partial<LocalOptions> = {}) 
 async function main(): Promise<void> {
   const ended = new Promise((end) => process.on('disconnect', end));
   process.on('SIGINT', () => undefined);
-  const { state, stop } = await startOwnEnvironments();
+  const { state, stop } = await startOwnEnvironments({ environments: running.map(({ name }) => name) });
   process.send?.(state.directory);
   await ended;
   await stop();
@@ -47,59 +39,3 @@ async function main(): Promise<void> {
 }
 
 if (require.main === module) void main();
-
-type Handle = (invocation: Invocation) => Promise<JsonResult>;
-
-const { describe, loadHandler } = require('../../local/aws/lambda/bootstrap.cjs') as {
-  describe(error: unknown): JsonResult & { readonly ok: false };
-  loadHandler(variables: Code['variables'], load: (path: string) => object, log: Code['onLog']): Handle;
-};
-
-/**
- * Loads a function's code into this process, with its own variables and output.
- * A killed one keeps running in the background, and its memory is not limited.
- */
-export const startInProcess: Runtime = async ({ variables, onLog, bundleDirectory }) => {
-  const output = new Writable({
-    write(chunk, _, done) {
-      for (const line of String(chunk).split('\n').filter(Boolean)) onLog(line);
-      done();
-    },
-  });
-  const own = { env: { ...variables }, stdout: output, stderr: output };
-  const process = new Proxy(globalThis.process, {
-    get: (target, name) =>
-      Object.hasOwn(own, name) ? own[name as keyof typeof own] : Reflect.get(target, name),
-  });
-  const console = new Console(output, output);
-
-  function load(path: string): object {
-    const file = `${path}.js`;
-    const module = { exports: {} };
-    const names = ['module', 'exports', 'require', 'process', 'console', '__filename', '__dirname'];
-    const run = compileFunction(readFileSync(file, 'utf8'), names, { filename: file });
-    run(module, module.exports, createRequire(file), process, console, file, bundleDirectory);
-    return module.exports;
-  }
-
-  let handle: Handle;
-  try {
-    handle = loadHandler(own.env, load, onLog);
-  } catch (error) {
-    return describe(error);
-  }
-  let isAlive = true;
-  let end: (result: JsonResult) => void = () => undefined;
-  const ended = new Promise<JsonResult>((resolve) => {
-    end = resolve;
-  });
-  return {
-    isAlive: () => isAlive,
-    ended,
-    invoke: (invocation) => Promise.race([handle(invocation), ended]),
-    kill() {
-      isAlive = false;
-      end(failed('Runtime.ExitError', 'Error: Runtime exited with error: killed'));
-    },
-  };
-};

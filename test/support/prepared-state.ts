@@ -1,17 +1,10 @@
 import { join } from 'node:path';
 import { provideAssembly } from '../../local/assembly/cache';
-import { openState } from '../../local/state/lock';
-import { stateFolder } from '../../local/state/paths';
 import { sharedInRun } from './once-per-run';
 import { copyWithOwners } from './postgres';
 import { copyProject } from './project-copy';
 
-/** Copies the stacks' assembly into a new state folder, as if from an earlier start. */
-export async function prepareAssembly(stateDirectory: string): Promise<void> {
-  openState(stateDirectory).close();
-  await copyAssembly(stateFolder(stateDirectory).assemblyDirectory);
-}
-
+/** Copies the run's assembly, as if from an earlier start. */
 export async function copyAssembly(to: string): Promise<void> {
   copyWithOwners((await sharedInRun('assembly')).directory, to);
 }

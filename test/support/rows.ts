@@ -24,6 +24,12 @@ export const withSla = having(({ serviceLevelAgreement }) => serviceLevelAgreeme
 export const withoutSla = having(({ serviceLevelAgreement }) => !serviceLevelAgreement);
 export const withStandby = having(({ standby }) => standby) as WithStandby;
 
+/** The environments that the end-to-end tests share: one with the Data API, which is deprecated, one with direct access. */
+export const running: readonly [overDataApi: Environment, direct: Environment] = [
+  withoutSla,
+  withDirectAccess,
+];
+
 /** A region that the table does not use. */
 const unused = 'ap-southeast-1';
 

@@ -92,7 +92,7 @@ export const { environments, environmentNamed, stacks, stackNamed } = tableOf([
       deletionProtection: false,
     },
     logRetentionDays: 30,
-    throttle: { requestsPerSecond: 20, burst: 40 },
+    throttle: { requestsPerSecond: 100, burst: 200 },
     tokenIssuer: 'https://staging.tests.example',
     signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
   },

@@ -31,7 +31,7 @@ export async function startWebhookReceiver() {
     url: (name = '') => server.url + name,
     /** Responds to a name's deliveries with these statuses in order, repeating the last. @default 204 */
     answer: (name: string, ...statuses: number[]) => void answers.set(name, statuses),
-    /** Waits for this many deliveries to a name. @throws Error after 20 s */
+    /** Waits for this many deliveries to a name. */
     async received(name: string, count: number) {
       await eventually(() => arrivedAt(name).length >= count);
       return arrivedAt(name);

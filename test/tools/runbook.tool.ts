@@ -15,7 +15,7 @@ import { send, walletDeletion } from '../support/api';
 import { localClient } from '../support/aws-client';
 import { localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
-import { withDataApi } from '../support/rows';
+import { running } from '../support/rows';
 import { startTestQueues } from '../support/sqs';
 import { temporaryFolder } from '../support/temporary-folder';
 
@@ -110,7 +110,7 @@ it('one command moves the dead letters with a reason to a file, and leaves the o
   }));
 
 it('the blocks for one organization copy its groups, and write all statements in one transaction or none', async () => {
-  const { name, stackId, region } = withDataApi;
+  const { name, stackId, region } = running[0];
   const local = await localEnvironment();
   const stack = { name: stackId, region };
   const secret = 'DatabaseMasterSecret';

@@ -4,11 +4,11 @@ import { deletion, send } from '../support/api';
 import { codeUnder, documentedClaims } from '../support/documents';
 import { localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
-import { withDataApi } from '../support/rows';
+import { running } from '../support/rows';
 import { python } from './python';
 
 it('tokens of the Python in tokens.md delete a group', async () => {
-  const { name, tokenIssuer, region } = withDataApi;
+  const { name, tokenIssuer, region } = running[0];
   const local = await localEnvironment();
   const organization = await local.walletJson<Organization>(name, 'seed');
   const claims = documentedClaims(tokenIssuer, organization);

@@ -10,7 +10,7 @@ import {
 import { type Runtime, startProcess } from '../../../../local/aws/lambda/instance';
 import { isAlive } from '../../../../local/shared/processes';
 import { eventually } from '../../../support/eventually';
-import { startInProcess } from '../../../support/own-environments';
+import { startInProcess } from '../../../support/in-process';
 import { temporaryFolder } from '../../../support/temporary-folder';
 
 const folder = temporaryFolder();
