@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import fs, { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type CommandContext, runLocalCommand } from '../../local/command';
+import { highestOffset, portOf, receiverUrl } from '../../local/shared/ports';
 import type { LocalOptions } from '../../local/start';
 import { scripts } from '../../package.json';
 import { startHttpServer } from '../support/http-server';
@@ -98,6 +99,12 @@ it('cleans up after an error that nothing catches', async () => {
   });
   expect([exitCode, stop.mock.calls.length]).toEqual([1, 1]);
   expect(said).toContain('error: RangeError: a bug');
+});
+
+it('uses the documented ports, and higher ones', () => {
+  expect([portOf('api', 0, { offset: 0 }), portOf('dashboard', 2, { offset: 1_000 })]).toEqual([8001, 9103]);
+  expect([portOf('dashboard', 9, { offset: highestOffset }), portOf('api', 1, 'any')]).toEqual([65_535, 0]);
+  expect(receiverUrl({ offset: 20 })).toBe('http://127.0.0.1:8030/');
 });
 
 it('tells a port in use while it synthesizes', async () => {

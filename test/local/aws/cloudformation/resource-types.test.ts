@@ -61,18 +61,6 @@ describe('a custom resource', () => {
     return { resource: await made.catch((error: Error) => error.message), events };
   }
 
-  it('is created on the first start, then left alone until its properties change', async () => {
-    const ResourceProperties = { Arn: 'a', List: ['x'] };
-    const first = await apply(ResourceProperties, { PhysicalResourceId: 'keys', Data: { Jwks: '{}' } });
-    expect(first.resource).toEqual({ ref: 'keys', attributes: { Jwks: '{}' } });
-    expect(first.events).toMatchObject([{ RequestType: 'Create', ResourceProperties }]);
-    expect(await apply({ List: ['x'], Arn: 'a' })).toEqual({ resource: first.resource, events: [] });
-    const { resource, events } = await apply({ Arn: 'b' }, {});
-    expect(resource).toEqual({ ref: 'keys', attributes: {} });
-    const former = { PhysicalResourceId: 'keys', OldResourceProperties: ResourceProperties };
-    expect(events).toMatchObject([{ RequestType: 'Update', ...former }]);
-  });
-
   it('fails with the reason of its handler, and is applied again by the next start', async () => {
     const { resource } = await apply({ Arn: 'a' }, new Error('0003-broken.sql: syntax error'));
     expect(resource).toBe('WalletEu: Create of Keys failed: 0003-broken.sql: syntax error');

@@ -1,15 +1,22 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   BeginTransactionCommand,
   ExecuteStatementCommand,
   type ExecuteStatementCommandInput,
   RDSDataClient,
 } from '@aws-sdk/client-rds-data';
+import { Client, type ClientConfig } from 'pg';
+import { localCertificate } from '../../../../local/aws/rds/certificate';
+import { ensureDatabase } from '../../../../local/aws/rds/resources';
 import type { LoopbackServer } from '../../../../local/shared/loopback-server';
 import { localClient, startDataApi } from '../../../support/aws-client';
+import { createAuthority } from '../../../support/certificates';
 import { eventually } from '../../../support/eventually';
 import { startPostgres, type TestPostgres } from '../../../support/postgres';
+import { temporaryFolder } from '../../../support/temporary-folder';
 
-// What the product's own client sends is in test/contract/database.test.ts.
+// What the product's own client sends is in test/contract/database.test.ts. Its functions sign in by tokens and by passwords: end-to-end.
 
 type Input = Partial<ExecuteStatementCommandInput>;
 
@@ -17,13 +24,15 @@ const resourceArn = 'arn:aws:rds:eu-central-1:000000000000:cluster:wallet';
 /** Secrets are named after their roles; except for the superuser, the role's name is also its password. */
 const secretOf = (role: string) => `arn:aws:secretsmanager:eu-central-1:000000000000:secret:${role}`;
 
+const folder = temporaryFolder();
 let postgres: TestPostgres;
 let api: LoopbackServer;
 let client: RDSDataClient;
 let caller: { resourceArn: string; secretArn: string };
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  const { issue } = await createAuthority();
+  postgres = await startPostgres({ certificate: await issue({ name: 'localhost' }) });
   api = await startDataApi({
     statementMs: 1_500,
     resolve({ secretArn }) {
@@ -80,4 +89,59 @@ it('a transaction is not found by another caller, and releases its locks when it
   jest.useRealTimers();
   await eventually(() => rowOf('count(*) from entry'));
   await expect(execute('select 1', { transactionId })).rejects.toMatchObject(notFound);
+});
+
+describe('a client', () => {
+  const database = 'wallet';
+  const master = { username: 'master', password: 'correct horse' };
+  const signIn = async (user: string, config: ClientConfig) => {
+    const { port } = postgres;
+    const client = new Client({
+      host: 'localhost',
+      port,
+      database,
+      user,
+      ssl: { rejectUnauthorized: false },
+      ...config,
+    });
+    await client.connect();
+    return client;
+  };
+  beforeAll(async () => {
+    await ensureDatabase(postgres, database, master);
+    // As the owner of a database in Aurora, who may create roles.
+    const owner = await signIn(master.username, master);
+    await owner.query(`
+      create role by_token login in role rds_iam;
+      create role by_password login password 'correct'`);
+    await expect(owner.query('alter system set fsync = off')).rejects.toThrow('permission denied');
+    await owner.end();
+  });
+
+  it.each([
+    ['another password', 'by_password', {}],
+    ['another password of the master user, who may grant rds_iam', master.username, {}],
+    ['another password of the superuser', 'postgres', {}],
+    ['a token without TLS', 'by_token', { ssl: false }],
+  ])('is refused with %s', async (_, user, config) => {
+    await expect(signIn(user, { password: 'wrong', ...config })).rejects.toMatchObject({ code: '28P01' });
+  });
+});
+
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
+
+it.each([
+  ['is valid', {}, true],
+  ['is not valid yet, since the clock was wrong', { notBefore: inDays(2), notAfter: inDays(9) }, false],
+  ['has expired', { notBefore: inDays(-9), notAfter: inDays(-2) }, false],
+])('a stored certificate that %s', async (_, validity, isKept) => {
+  const authority = await createAuthority();
+  const { key, cert } = await authority.issue({ name: 'localhost', notAfter: inDays(9), ...validity });
+  const keyFile = join(folder(), 'localhost-key.pem');
+  writeFileSync(join(folder(), 'localhost.pem'), cert);
+  writeFileSync(keyFile, key, { mode: 0o600 });
+  const found = await localCertificate(folder());
+  expect(found.cert === cert).toBe(isKept);
+  expect(await localCertificate(folder())).toEqual(found);
+  expect(statSync(keyFile).mode & 0o077).toBe(0);
 });
