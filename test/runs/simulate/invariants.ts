@@ -193,7 +193,9 @@ export class Invariants {
     if (window && now < window.early && isFaultless && !hasOthers)
       broken('earlier than the schedule or Retry-After');
     const { deliveredAt } = story;
-    if (isFaultless && deliveredAt > 0 && now > deliveredAt + underWay && (chain.causedAt ?? 0) < deliveredAt)
+    // A redelivery always makes its first request.
+    const begunAt = chain.firstAt || (story.chains.get('') === chain ? 0 : now);
+    if (isFaultless && begunAt < deliveredAt && now > deliveredAt + underWay)
       broken('a request after it was delivered');
     if (isFaultless && this.isReplaced(chain, now - underWay))
       broken('a request after a redelivery replaced it');
