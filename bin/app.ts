@@ -1,12 +1,18 @@
 import './uncaught';
+import { startRulesThread } from '../lib/checks/rules-thread';
 import type * as table from '../lib/environments';
 import type * as app from '../lib/environments-app';
-import { buildBundles } from '../lib/functions/builds';
+import { buildAll } from '../lib/functions/builds';
 import { readAccounts } from '../lib/target-accounts';
 import { warn } from './warn';
 
+// Of esbuild, which ends with this process: collecting its garbage would be a third of its time, and save 80 MiB.
+process.env.GOGC ??= 'off';
 // Another process builds them while this one loads the CDK, which takes as long.
-const bundles = buildBundles();
+const bundles = buildAll();
+// The variable of the CDK command line's `--no-validation`.
+const validateTemplates = process.env.CDK_VALIDATION !== 'false';
+const validateInThread = validateTemplates ? startRulesThread() : undefined;
 const { environments } = require('../lib/environments') as typeof table;
 const { createApp } = require('../lib/environments-app') as typeof app;
 
@@ -17,8 +23,8 @@ void bundles.then(() => {
       process.env,
       warn,
     ),
-    // The variable of the CDK command line's `--no-validation`.
-    validateTemplates: process.env.CDK_VALIDATION !== 'false',
+    validateTemplates,
+    validateInThread,
   }).synth();
   process.stderr.write(`Wrote ${stacks.map(({ stackName }) => stackName).join(', ')} to ${directory}\n`);
 });

@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { App, type AppProps, type Stack, type Stage, Tags, Validations } from 'aws-cdk-lib';
 import type * as nag from 'cdk-nag';
+import { cloudFormationRules } from './checks/cloudformation-rules';
 import { recordAcknowledgements } from './checks/residency/acknowledgements';
 import { boundariesOf, boundaryBeside, ResidencyPlugin } from './checks/residency/plugin';
+import type { ValidateInThread } from './checks/rules-thread';
 import { type Environment, inForce } from './environment/schema';
 import { environments as table } from './environments';
 import { identifyingTags } from './stacks/environment-stack';
@@ -38,6 +40,8 @@ export interface EnvironmentsOptions {
 export interface CreateAppOptions extends EnvironmentsOptions {
   /** Folder of the assembly. @default - the CDK command line's, otherwise a new temporary folder */
   readonly outdir?: string;
+  /** Uses CloudFormation's rules in another thread. @default - the CDK does, in this one */
+  readonly validateInThread?: ValidateInThread | undefined;
 }
 
 export type Warn = (warning: string) => void;
@@ -46,9 +50,11 @@ export type Warn = (warning: string) => void;
  * The app with a stack for each environment, not yet synthesized. Needs no account, no credentials and no network;
  * synthesizes the same templates in a test, in `npm start` and under the CDK command line.
  */
-export function createApp({ outdir, ...options }: CreateAppOptions = {}): App {
+export function createApp({ outdir, validateInThread, ...options }: CreateAppOptions = {}): App {
   const app = newApp(outdir, { builtinCloudFormationValidation: options.validateTemplates ?? true });
   addEnvironments(app, options);
+  // The last one: until it is asked, the thread can prepare.
+  if (validateInThread) Validations.of(app).addPlugins(cloudFormationRules(validateInThread));
   return app;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { buildSync } from 'esbuild';
+import { resolve } from 'node:path';
+import { builtFor } from '../functions/builds';
 
 /** Headers of every response of the dashboard's address. HSTS is for the exact host. Two years: https://hstspreload.org */
 export const securityHeaders: Readonly<Record<string, string>> = {
@@ -13,39 +13,17 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-let built: ReturnType<typeof buildPage> | undefined;
-
-/** Built on first use, once in a process. @throws Error with esbuild's errors */
+/** The dashboard as one document, the same for every environment, and its response headers. @throws Error with esbuild's errors */
 export function dashboardPage() {
-  built ??= buildPage();
-  return built;
-}
-
-/** The dashboard as one document, the same for every environment, and its response headers. */
-export function buildPage() {
-  const absWorkingDir = resolve(__dirname, '../../dashboard');
-  const { outputFiles } = buildSync({
-    absWorkingDir,
-    entryPoints: ['page.ts', 'page.css'],
-    outdir: 'page',
-    write: false,
-    bundle: true,
-    platform: 'browser',
-    // Browsers of the last two years. `light-dark()` is of May 2024 at the latest:
-    // https://developer.mozilla.org/en-US/docs/Web/CSS/color_value/light-dark
-    target: ['chrome123', 'firefox121', 'safari17.5'],
-    format: 'iife',
-    charset: 'utf8',
-    minify: true,
-    legalComments: 'none',
-    logLevel: 'silent',
-  });
-  const text = (ending: string): string =>
-    outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? '';
-  const [script, style] = [text('.js'), text('.css')];
+  const files = builtFor('dashboard');
+  const [script = '', style = ''] = ['page.js', 'page.css'].map((name) =>
+    Buffer.from(files.get(name) ?? '')
+      .toString()
+      .trim(),
+  );
   return {
     // Functions, because `$` has a meaning in replacement strings.
-    html: readFileSync(join(absWorkingDir, 'page.html'), 'utf8')
+    html: readFileSync(resolve(__dirname, '../../dashboard/page.html'), 'utf8')
       .replace('<!-- style -->', () => `<style>${style}</style>`)
       .replace('<!-- script -->', () => `<script>${script}</script>`)
       .replace('<!-- guide -->', snippets),

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type BuildOptions, type BuildResult, build, buildSync } from 'esbuild';
 import type { DatabaseAccess } from '../../lambda/database/variables';
 
 const projectRoot = resolve(__dirname, '../..');
 const lambdaRoot = join(projectRoot, 'lambda');
 
-/** esbuild's options for every bundle. Paths are from the root of the project. */
+/** esbuild's options for every handler's bundle. Paths are from the root of the project. */
 export const bundling = {
   absWorkingDir: projectRoot,
   bundle: true,
@@ -40,31 +40,6 @@ export function handlerNames(): readonly string[] {
   return readdirSync(lambdaRoot).filter((folder) => existsSync(join(lambdaRoot, folder, 'handler.ts')));
 }
 
-/** Every handler's bundle by name. */
-type Bundles = ReadonlyMap<string, Uint8Array>;
-
-/** All bundles of a kind of access come from one call, once per process. */
-const built = new Map<DatabaseAccess, Bundles>();
-
-/**
- * Builds what `bundlesFor` returns in esbuild's own process, so that this one can load the CDK meanwhile.
- *
- * @throws (rejects) Error with esbuild's findings
- */
-export async function buildBundles(): Promise<void> {
-  const builds = (['data-api', 'direct'] as const).map(
-    async (access) => [access, byName(await build(handlerBuild(access)))] as const,
-  );
-  for (const [access, bundles] of await Promise.all(builds)) built.set(access, bundles);
-}
-
-/** Builds them now if `buildBundles` has not. @throws Error with esbuild's findings */
-export function bundlesFor(access: DatabaseAccess): Bundles {
-  const bundles = built.get(access) ?? byName(buildSync(handlerBuild(access)));
-  built.set(access, bundles);
-  return bundles;
-}
-
 const handlerBuild = (access: DatabaseAccess) =>
   ({
     ...bundlingFor(access),
@@ -75,5 +50,51 @@ const handlerBuild = (access: DatabaseAccess) =>
     write: false,
   }) as const satisfies BuildOptions;
 
-const byName = ({ outputFiles }: BuildResult<{ write: false }>): Bundles =>
-  new Map(outputFiles.map((file) => [basename(dirname(file.path)), file.contents]));
+const dashboardBuild = {
+  absWorkingDir: join(projectRoot, 'dashboard'),
+  entryPoints: ['page.ts', 'page.css'],
+  outdir: 'bundles',
+  write: false,
+  bundle: true,
+  platform: 'browser',
+  // Browsers of the last two years. `light-dark()` is of May 2024 at the latest:
+  // https://developer.mozilla.org/en-US/docs/Web/CSS/color_value/light-dark
+  target: ['chrome123', 'firefox121', 'safari17.5'],
+  format: 'iife',
+  charset: 'utf8',
+  minify: true,
+  legalComments: 'none',
+  logLevel: 'silent',
+} as const satisfies BuildOptions;
+
+/** What is built: every handler for one kind of database access, or the dashboard's page. */
+type Kind = DatabaseAccess | 'dashboard';
+
+const optionsOf = (kind: Kind) => (kind === 'dashboard' ? dashboardBuild : handlerBuild(kind));
+
+/** By path, such as `deliver-webhook/index.js`. */
+type Built = ReadonlyMap<string, Uint8Array>;
+
+/** All files of a kind come from one call, once per process. */
+const built = new Map<Kind, Built>();
+
+/**
+ * Builds what `builtFor` returns in esbuild's own process, so that this one can load the CDK meanwhile.
+ *
+ * @throws (rejects) Error with esbuild's findings
+ */
+export async function buildAll(): Promise<void> {
+  const kinds = ['data-api', 'direct', 'dashboard'] as const;
+  const builds = kinds.map(async (kind) => [kind, byPath(await build(optionsOf(kind)))] as const);
+  for (const [kind, files] of await Promise.all(builds)) built.set(kind, files);
+}
+
+/** Builds them now if `buildAll` has not. @throws Error with esbuild's findings */
+export function builtFor(kind: Kind): Built {
+  const files = built.get(kind) ?? byPath(buildSync(optionsOf(kind)));
+  built.set(kind, files);
+  return files;
+}
+
+const byPath = ({ outputFiles }: BuildResult<{ write: false }>): Built =>
+  new Map(outputFiles.map(({ path, contents }) => [path.replace(/^.*[/\\]bundles[/\\]/, ''), contents]));

@@ -4,7 +4,7 @@ import { Stage } from 'aws-cdk-lib';
 import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { DatabaseAccess } from '../../lambda/database/variables';
-import { bundlesFor } from './builds';
+import { builtFor } from './builds';
 
 export interface BundleOptions {
   /** Text files to add to the code, by name. @default - none */
@@ -26,7 +26,7 @@ export class BundledCode extends Code {
 
   override bind(scope: Construct): CodeConfig {
     const { files = {}, databaseAccess = 'data-api' } = this.options;
-    const source = bundlesFor(databaseAccess).get(this.handlerName);
+    const source = builtFor(databaseAccess).get(`${this.handlerName}/index.js`);
     if (source === undefined) throw new Error(`There is no lambda/${this.handlerName}/handler.ts.`);
     const folder = mkdtempSync(join(String(Stage.of(scope)?.outdir), 'bundle-'));
     try {

@@ -60,7 +60,8 @@ const regionPattern = new RegExp(
 const arnPattern = /\barn:(?:aws[a-z-]*|\*|‹[^›]*›):[a-z0-9*-]+:((?:‹[^›]*›|[^:\s"'])*):/gi;
 
 function regionsIn(text: string): readonly string[] {
-  // Most texts have neither, and the region pattern is ten times slower.
+  // Most texts have neither, and the patterns are slower.
+  if (!/-\d|arn:/i.test(text)) return [];
   const named = /-\d/.test(text)
     ? Array.from(text.matchAll(regionPattern), ([, region = '']) => region.toLowerCase())
     : [];

@@ -5,7 +5,7 @@ import { StartError } from '../../shared/start-error';
 import { readJson, writeJson } from '../../state/json';
 import type { EnvironmentFolder } from '../../state/paths';
 import type { Permissions } from '../iam/permissions';
-import type { StackFunctions } from '../lambda/function';
+import type { StackFunction, StackFunctions } from '../lambda/function';
 import type { LocalResource, ResourceRequest, StackParts } from '../resource';
 
 export interface CustomResourceNeeds extends StackParts {
@@ -21,6 +21,9 @@ interface Applied {
   readonly data: TemplateObject;
   readonly properties: TemplateObject;
 }
+
+/** The last request to each handler. The next one waits for it, and uses the same instance: starting one takes longer. */
+const requests = new WeakMap<StackFunction, Promise<unknown>>();
 
 /**
  * `Custom::…` of the CDK's provider framework: created, then updated whenever its properties change between starts.
@@ -46,7 +49,7 @@ export async function createCustomResource(
     return { ref: last.physicalId, attributes: last.data };
 
   const RequestType = last ? 'Update' : 'Create';
-  const result = await handler.invoke({
+  const request = {
     RequestType,
     LogicalResourceId: logicalId,
     ResourceType: type,
@@ -54,7 +57,10 @@ export async function createCustomResource(
     ...(last && { OldResourceProperties: last.properties, PhysicalResourceId: last.physicalId }),
     RequestId: `${logicalId}-${Date.now()}`,
     StackId: arn(stack, 'cloudformation', `stack/${stack.name}/local`),
-  });
+  };
+  const response = Promise.resolve(requests.get(handler)).then(() => handler.invoke(request));
+  requests.set(handler, response);
+  const result = await response;
   if (!result.ok) {
     const advice = last ? '\nIf data of an earlier version causes this, delete it with --fresh.' : '';
     throw new StartError(

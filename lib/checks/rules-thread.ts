@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import type { IPolicyValidationContext, PolicyValidationPluginReport } from 'aws-cdk-lib';
+
+export interface RulesWorkerData {
+  /** For the report. */
+  readonly port: MessagePort;
+  /** Its only number becomes 1 when the thread has sent the report, or failed. */
+  readonly answered: Int32Array;
+}
+
+/** Milliseconds: many times what it takes, for a thread that ended without a word. */
+const limit = 120_000;
+
+export type ValidateInThread = (
+  context: IPolicyValidationContext,
+) => PolicyValidationPluginReport | undefined;
+
+/**
+ * Prepares the engine of CloudFormation's rules in another thread, which takes as long as creating the stacks. To be called before the
+ * CDK is loaded.
+ *
+ * @returns what the CDK's own plugin would report; undefined if the thread failed
+ */
+export function startRulesThread(): ValidateInThread {
+  const { port1: own, port2: port } = new MessageChannel();
+  const answered = new Int32Array(new SharedArrayBuffer(4));
+  const workerData: RulesWorkerData = { port, answered };
+  const worker = new Worker(join(__dirname, 'rules-worker.ts'), { workerData, transferList: [port] });
+  // The caller then uses the rules by itself, and meets the same error.
+  worker.on('error', () => undefined);
+  worker.unref();
+  return ({ stackTemplates }) => {
+    Atomics.store(answered, 0, 0);
+    worker.postMessage(stackTemplates);
+    Atomics.wait(answered, 0, 0, limit);
+    return receiveMessageOnPort(own)?.message;
+  };
+}
