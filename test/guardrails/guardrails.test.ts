@@ -5,6 +5,7 @@ import * as policies from '../../lib/guardrails/policies';
 import { readGuardedAccount } from '../../lib/guardrails/settings';
 import { matches } from '../../local/aws/iam/policy';
 import { permissionsOf, readActions } from '../constructs/documented-permissions';
+import { documentedCalls } from '../docs/calls';
 import { type Request, statementsFor } from '../support/policy-evaluator';
 import { complete, newcomer, shapes, withStandby } from '../support/rows';
 import { withApp } from '../support/stacks';
@@ -17,43 +18,44 @@ const resourceOf = (row: Environment) => policies.resourceControlPolicy(made.gua
 const isDenied = (policy: policies.PolicyDocument, request: Request) =>
   statementsFor(policy, request).length > 0;
 
-describe.each(Object.entries(shapes))('of a row %s', (_, row) => {
-  it('refuse nothing that deployment, operation and CloudFormation do', () => {
-    const allowed = made.allowedIn(row);
-    expect(allowed.length).toBeGreaterThan(300);
-    expect(allowed.filter(({ action }) => action.startsWith('unknown:'))).toEqual([]);
-    for (const policy of [serviceOf(row), resourceOf(row)]) {
-      expect(allowed.filter((request) => isDenied(policy, request))).toEqual([]);
-      // Half of the quota: https://docs.aws.amazon.com/organizations/latest/userguide/orgs_reference_limits.html
-      expect(JSON.stringify(policy).length).toBeLessThan(5_120);
-    }
-    // CloudFormation deletes what a failed creation made.
-    const deployed = allowed.filter(({ context }) =>
-      /cfn-exec-role/.test(`${context?.['aws:PrincipalArn']}`),
-    );
-    const templates = JSON.stringify(made.templatesOf(row));
-    const losses = made.losses.filter(
-      (each) => each !== 'ec2:ReleaseAddress' || templates.includes('::EIP"'),
-    );
-    expect(deployed.map(({ action }) => action)).toEqual(expect.arrayContaining(losses));
-    const ofPeople = ({ context }: Request) => context?.['aws:PrincipalArn'] === breakGlass;
-    const ours = [
-      ...allowed.filter((each) => !ofPeople(each)).map(({ action }) => action),
-      ...permissionsOf(),
-    ];
-    expect(ours.filter((action) => made.foreignLosses.includes(action))).toEqual([]);
-    for (const [action, property] of Object.entries(made.unusedProperties)) {
-      expect([isDenied(serviceOf(row), { action }), templates.includes(`"${property}":`)]).toEqual([
-        true,
-        false,
-      ]);
-      expect(Object.values(aws.handlers).join(' ')).toContain(action);
-    }
-  });
+const calls = documentedCalls();
+/** Keys with replicas and without; each access; each region of a standby's row. The policies of all others are like these. */
+const rows = ['complete', 'promoted', 'with direct access'].map((shape) => {
+  const row = shapes[shape] as Environment;
+  const templates = made.templatesOf(row);
+  return { shape, row, templates: JSON.stringify(templates), allowed: made.allowedIn(row, templates, calls) };
+});
 
-  it.each(Object.entries(made.keptClosed(row)))('keep closed: %s', (_, tries) => {
-    expect(tries.filter((request) => !isDenied(serviceOf(row), request))).toEqual([]);
-  });
+it.each(rows)('policies of a row $shape refuse nothing that is needed', ({ row, templates, allowed }) => {
+  expect(allowed.length).toBeGreaterThan(300);
+  expect(allowed.filter(({ action }) => action.startsWith('unknown:'))).toEqual([]);
+  for (const policy of [serviceOf(row), resourceOf(row)]) {
+    expect(allowed.filter((request) => isDenied(policy, request))).toEqual([]);
+    // Half of the quota: https://docs.aws.amazon.com/organizations/latest/userguide/orgs_reference_limits.html
+    expect(JSON.stringify(policy).length).toBeLessThan(5_120);
+  }
+  // CloudFormation deletes what a failed creation made.
+  const deployed = allowed.filter(({ context }) => /cfn-exec-role/.test(`${context?.['aws:PrincipalArn']}`));
+  const losses = made.losses.filter((each) => each !== 'ec2:ReleaseAddress' || templates.includes('::EIP"'));
+  expect(deployed.map(({ action }) => action)).toEqual(expect.arrayContaining(losses));
+  const ofPeople = ({ context }: Request) => context?.['aws:PrincipalArn'] === breakGlass;
+  const ours = [...allowed.filter((each) => !ofPeople(each)).map(({ action }) => action), ...permissionsOf()];
+  expect(ours.filter((action) => made.foreignLosses.includes(action))).toEqual([]);
+  for (const [action, property] of Object.entries(made.unusedProperties)) {
+    expect([isDenied(serviceOf(row), { action }), templates.includes(`"${property}":`)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(Object.values(aws.handlers).join(' ')).toContain(action);
+  }
+});
+
+it.each(rows)('policies of a row $shape keep every door closed', ({ row }) => {
+  const open = Object.entries(made.keptClosed(row)).map(([door, tries]) => [
+    door,
+    tries.filter((request) => !isDenied(serviceOf(row), request)),
+  ]);
+  expect(open.filter(([, tries]) => tries?.length)).toEqual([]);
 });
 
 const uses = 'kms:Decrypt s3:GetObject secretsmanager:GetSecretValue sqs:ReceiveMessage sts:AssumeRole';
@@ -63,10 +65,11 @@ const members = usesBy({ 'aws:PrincipalOrgID': organization, 'aws:PrincipalIsAWS
 const services = usesBy({ 'aws:PrincipalIsAWSService': 'true' });
 const others = usesBy({ 'aws:PrincipalOrgID': 'o-another0000', 'aws:PrincipalIsAWSService': 'false' });
 const token = { action: 'sts:AssumeRoleWithWebIdentity' };
+const allowedIn = (of: Environment) => rows.find(({ row }) => row === of)?.allowed ?? [];
 const without = (list: readonly string[], left: string) => list.filter((each) => each !== left);
 
 it.each([
-  ['service', serviceOf(complete), Object.values(made.keptClosed(complete)).flat(), made.allowedIn(complete)],
+  ['service', serviceOf(complete), Object.values(made.keptClosed(complete)).flat(), allowedIn(complete)],
   ['resource', resourceOf(complete), [...others, ...usesBy({})], [...members, ...services, token]],
 ])('the %s control policy has nothing superfluous, and what AWS knows', (_, policy, refused, allowed) => {
   expect(refused.filter((request) => !isDenied(policy, request))).toEqual([]);

@@ -5,7 +5,7 @@ import { AccountStack } from '../../lib/account/account-stack';
 import { backupRolePath, type Environment, inForce } from '../../lib/environment/schema';
 import type { GuardedAccount } from '../../lib/guardrails/policies';
 import { permissionsOf, readActions } from '../constructs/documented-permissions';
-import { type DocumentedCall, documentedCalls } from '../docs/calls';
+import type { DocumentedCall } from '../docs/calls';
 import type { Request } from '../support/policy-evaluator';
 import { type Json, synthesizeEveryStack, withApp } from '../support/stacks';
 import aws from './aws.json';
@@ -17,7 +17,10 @@ export const organization = 'o-abcdefghij';
 const role = (name: string) => `arn:aws:iam::${account}:role/${name}`;
 export const breakGlass = role('aws-reserved/sso.amazonaws.com/AWSReservedSSO_BreakGlass_0123456789abcdef');
 export const guarded = (row: Environment): GuardedAccount => ({
-  ...{ environment: inForce(row), account, organization, breakGlass },
+  environment: inForce(row),
+  account,
+  organization,
+  breakGlass,
 });
 
 const by = (principal: string) => ({ 'aws:PrincipalArn': principal });
@@ -55,10 +58,8 @@ export function templatesOf(
   ];
 }
 
-/** What CloudFormation calls for each type. The schemas of some have no handlers: theirs are written by hand. */
-const handlers: Readonly<Record<string, string>> = {
-  ...aws.handlers,
-};
+/** What CloudFormation calls for each type. */
+const handlers: Readonly<Record<string, string>> = aws.handlers;
 
 /** Calls that handlers make for a property only, which no template sets. */
 export const unusedProperties: Readonly<Record<string, string>> = {
@@ -127,7 +128,9 @@ export function requestsOfCall(
   const principal =
     by === 'break-glass' ? breakGlass : role(by === 'operate' ? roleName(by, row.name) : 'Administrator');
   const context = {
-    ...{ 'aws:PrincipalArn': principal, 'account:TargetRegion': region, 'kms:PrimaryRegion': region },
+    'aws:PrincipalArn': principal,
+    'account:TargetRegion': region,
+    'kms:PrimaryRegion': region,
     'iam:PassedToService': 'backup.amazonaws.com',
   };
   return actions.flatMap((action) =>
@@ -136,11 +139,15 @@ export function requestsOfCall(
 }
 
 /** All that deployment, operation and CloudFormation do in an environment's account, each request once. */
-export function allowedIn(row: Environment): readonly Request[] {
+export function allowedIn(
+  row: Environment,
+  templates: ReturnType<typeof templatesOf>,
+  calls: readonly DocumentedCall[],
+): readonly Request[] {
   const { region } = inForce(row);
   const all = [
-    ...templatesOf(row).flatMap((template) => requestsOf(template, row)),
-    ...documentedCalls().flatMap((call) => requestsOfCall(call, row)),
+    ...templates.flatMap((template) => requestsOf(template, row)),
+    ...calls.flatMap((call) => requestsOfCall(call, row)),
     ...requests(region, permissionsOf().join(' ')),
     ...requests(region, copies, { ...by(backupRole(row)), 'backup:CopyTargets': [vaultIn(region)] }),
     ...requests('us-east-1', globalReads),

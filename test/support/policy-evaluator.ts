@@ -24,10 +24,11 @@ function isFor({ Action, NotAction, Resource, Condition = {} }: Denial, request:
   const actions = [Action ?? NotAction ?? []].flat();
   // Actions are not case-sensitive, ARNs are.
   const named = actions.some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase()));
+  // Most statements are for other actions.
+  if (named !== (Action !== undefined)) return false;
   const values = new Map(Object.entries(context).map(([key, value]) => [key.toLowerCase(), value]));
   const valueAt = (key: string) => values.get(key.toLowerCase());
   return (
-    named === (Action !== undefined) &&
     [Resource].flat().some((pattern) => matches(pattern, resource)) &&
     Object.entries(Condition).every(([operator, keys]) =>
       Object.entries(keys).every(([key, expected]) => holds(operator, valueAt(key), [expected].flat())),
