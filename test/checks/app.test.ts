@@ -4,8 +4,8 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
 import { reviewed } from '../../lib/checks/residency/reviewed';
 import { readSetting } from '../../lib/environments-app';
-import { disposable, withEveryOption } from '../support/rows';
-import { type Resource, stackOf, withApp } from '../support/stacks';
+import { disposable, restored, withEveryOption, withoutSla } from '../support/rows';
+import { stackOf, stacksOfShapes, withApp } from '../support/stacks';
 import { environments } from '../support/table';
 
 /** Findings of the pack, acknowledged or not, each as `path rule`. */
@@ -30,19 +30,14 @@ const acknowledgedOn = ({ node }: IConstruct): (readonly [finding: string, reaso
 
 const rows = environments.map(withEveryOption);
 const accounts = Object.fromEntries(rows.slice(1).map(({ name }, index) => [name, `11112222333${index}`]));
-const { templates, found, acknowledged, targets } = withApp(
-  (app) => {
-    const { stacks } = app.synth();
-    return {
-      templates: Object.fromEntries(stacks.map(({ id, template }) => [id, template])),
-      found: findingsIn(app),
-      acknowledged: app.node.findAll().flatMap(acknowledgedOn),
-      targets: app.node.children.map((stack) => (stack as Stack).environment),
-    };
-  },
+const { found, acknowledged, targets } = withApp(
+  (app) => ({
+    found: findingsIn(app),
+    acknowledged: app.node.findAll().flatMap(acknowledgedOn),
+    targets: app.node.children.map((stack) => (stack as Stack).environment),
+  }),
   { validateTemplates: false, environments: rows, accounts },
 );
-const resourcesOf = (stackId: string) => Object.values<Resource>(templates[stackId].Resources);
 
 it('the stacks with every option of the table acknowledge each finding on its resource, and nothing else', () => {
   expect(acknowledged.map(([finding]) => finding).sort()).toEqual(found.sort());
@@ -52,9 +47,18 @@ it('the stacks with every option of the table acknowledge each finding on its re
   expect(found).not.toEqual([]);
 });
 
-it('every type that the residency rules let pass is in use: an unused one would be a way out that nobody needs', () => {
-  const types = Object.keys(templates).flatMap((id) => resourcesOf(id).map(({ Type }) => Type));
-  expect(reviewed.filter((type) => !types.includes(type))).toEqual([]);
+it('every type and property that the residency rules let pass is in use: others would be ways out that nobody needs', () => {
+  const ofSnapshot = stackOf(
+    restored(withoutSla, { snapshot: `arn:aws:rds:${withoutSla.region}:1:cluster-snapshot:before` }),
+  );
+  const stacks = [...stacksOfShapes().map(([, stack]) => stack), stackOf(disposable), ofSnapshot];
+  const used = stacks.flatMap(({ resources }) =>
+    resources.flatMap(({ Type, Properties = {} }) => [
+      Type,
+      ...Object.keys(Properties).map((name) => `${Type}.${name}`),
+    ]),
+  );
+  expect(reviewed.filter((each) => !used.includes(each))).toEqual([]);
 });
 
 it('each stack goes to the account that the deployer sets for its environment', () => {
@@ -77,9 +81,8 @@ it('a disposable stack retains nothing, and makes nothing for the whole account'
 it('a setting without the prefix of the project has no effect, and is told', () => {
   const warn = jest.fn();
   const app = new App({ context: { email: 'bob', 'wallet:region': 'eu-west-1', region: 'us-east-1' } });
-  expect(['email', 'region', 'repository'].map((name) => readSetting(app, name, warn))).toEqual([
-    ...[undefined, 'eu-west-1', undefined],
-  ]);
+  const read = ['email', 'region', 'repository'].map((name) => readSetting(app, name, warn));
+  expect(read).toEqual([undefined, 'eu-west-1', undefined]);
   const told = 'The context "email" is not this project\'s. If you mean its setting, write -c wallet:email=…';
   expect(warn.mock.calls).toEqual([[told]]);
 });

@@ -1,13 +1,11 @@
 import { X509Certificate } from 'node:crypto';
-import { type DatabaseRole, databaseRoles } from '../../lambda/database/variables';
+import { databaseRoles } from '../../lambda/database/variables';
 import { certificateAuthorities } from '../../lib/database/database';
 import { textOf } from '../support/region-api';
-import { withDataApi, withDirectAccess } from '../support/rows';
-import { type Resource, type StackTemplate, stackOf } from '../support/stacks';
+import { stackOf } from '../support/stacks';
 import { environments } from '../support/table';
 
 const stacks = environments.map(stackOf);
-const [overDataApi, direct] = [withDataApi, withDirectAccess].map(stackOf) as [StackTemplate, StackTemplate];
 
 describe.each(stacks)('the database of $environment.name', (stack) => {
   const { environment } = stack;
@@ -15,9 +13,8 @@ describe.each(stacks)('the database of $environment.name', (stack) => {
   const cluster = stack.only('AWS::RDS::DBCluster');
   const secrets = stack.all('AWS::SecretsManager::Secret');
 
-  it('is encrypted with its own key, in the isolated subnets, with instances in different zones', () => {
-    const { KmsKeyId, DBSubnetGroupName, DBClusterParameterGroupName } = cluster.Properties;
-    expect(KmsKeyId).toEqual({ 'Fn::GetAtt': ['DatabaseKey', 'Arn'] });
+  it('is in the isolated subnets, with its parameters, and with instances in different zones', () => {
+    const { DBSubnetGroupName, DBClusterParameterGroupName } = cluster.Properties;
     for (const { Ref } of stack.get(DBSubnetGroupName.Ref).Properties.SubnetIds)
       expect(Ref).toMatch(/^NetworkVpcIsolatedSubnet\dSubnet/);
     expect(DBClusterParameterGroupName.Ref).toBe(stack.only('AWS::RDS::DBClusterParameterGroup').logicalId);
@@ -41,20 +38,7 @@ describe.each(stacks)('the database of $environment.name', (stack) => {
       expect([logicalId, Properties.EnablePerformanceInsights ?? false]).toEqual([logicalId, insights]);
   });
 
-  it("lets only the migration read the owner's password", () => {
-    const readers = stack
-      .all('AWS::Lambda::Function')
-      .filter((lambda) => JSON.stringify(stack.statementsOf(lambda)).includes('DatabaseMasterSecret'));
-    expect(readers.map(({ logicalId }) => logicalId)).toEqual([
-      expect.stringMatching(/^SchemaMigrationMigrateSchema/),
-    ]);
-  });
-
   it("allows only the row's database access", () => {
-    expect(cluster.Properties).toMatchObject({
-      EnableHttpEndpoint: !isDirect,
-      EnableIAMDatabaseAuthentication: isDirect,
-    });
     const admitted = stack
       .all('AWS::EC2::SecurityGroupIngress')
       .filter(({ logicalId }) => logicalId.startsWith('DatabaseCluster'));
@@ -70,45 +54,6 @@ describe.each(stacks)('the database of $environment.name', (stack) => {
     for (const { logicalId } of secrets)
       expect(`${prefix}${logicalId}-R7aao5xJupze-Lkf02d`.slice(100)).toBe('');
   });
-});
-
-/** The statements about the database of the function that signs in as a role. */
-function statementsOf(stack: StackTemplate, role: DatabaseRole) {
-  const lambda = stack
-    .all('AWS::Lambda::Function')
-    .find(({ Properties }) =>
-      Properties.Role['Fn::GetAtt'][0].toLowerCase().includes(role.replaceAll('_', '')),
-    ) as Resource;
-  return stack
-    .statementsOf(lambda)
-    .filter(({ Action }) => /rds|secretsmanager|kms:Decrypt/.test(JSON.stringify(Action)));
-}
-
-it.each(databaseRoles)(
-  'the role %s may only execute statements with its secret, or sign in directly',
-  (role) => {
-    const Ref = `Secret${role.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
-    const statements = statementsOf(overDataApi, role);
-    expect(statements).toMatchObject([
-      { Action: 'rds-data:ExecuteStatement' },
-      { Action: 'secretsmanager:GetSecretValue', Resource: { Ref } },
-      { Action: 'kms:Decrypt', Resource: { 'Fn::GetAtt': ['DatabaseKey', 'Arn'] } },
-    ]);
-    expect(textOf(statements[0].Resource)).toContain(':cluster:{DatabaseCluster}');
-    expect(JSON.stringify(statements[2].Condition)).toContain(
-      `"kms:EncryptionContext:SecretARN":{"Ref":"${Ref}"}`,
-    );
-    const access = statementsOf(direct, role).filter(({ Action }) => Action !== 'kms:Decrypt');
-    expect(access).toMatchObject([{ Action: 'rds-db:connect' }]);
-    expect(textOf(access[0].Resource)).toMatch(new RegExp(`DBClusterResourceId\\}/${role}$`));
-  },
-);
-
-it("the migration's endpoint admits requests for the owner's secret only", () => {
-  const { PolicyDocument } = direct.only('AWS::EC2::VPCEndpoint').Properties;
-  expect(PolicyDocument.Statement).toMatchObject([
-    { Action: 'secretsmanager:GetSecretValue', Resource: { Ref: 'DatabaseMasterSecret' } },
-  ]);
 });
 
 it("bundles the region's own three root certificates, valid for decades", () => {

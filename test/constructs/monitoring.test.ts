@@ -220,12 +220,6 @@ describe.each([
     }
     const { Endpoint, TopicArn } = stack.only('AWS::SNS::Subscription').Properties;
     expect([Endpoint, TopicArn]).toEqual(['on-call@example.com', topic]);
-    expect(stack.get('OperationsKey').Properties.KeyPolicy.Statement).toContainEqual(
-      expect.objectContaining({
-        Principal: { Service: 'cloudwatch.amazonaws.com' },
-        Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-      }),
-    );
   });
 });
 

@@ -1,5 +1,5 @@
 import { fullDiff } from '@aws-cdk/cloudformation-diff';
-import { complete, first, withOtherOptions } from '../support/rows';
+import { complete, withDirectAccess, withOtherOptions } from '../support/rows';
 import {
   type Resource,
   type StackTemplate,
@@ -31,7 +31,7 @@ const attributeOf = (id: string, name: string) => ({ 'Fn::GetAtt': [id, name] })
 const one = attributeOf('WebhookOriginElasticIp', 'AllocationId');
 
 describe.each([
-  ['one address', stackOf(first)],
+  ['one address', stackOf(withDirectAccess)],
   ['a reserve', stackOf(complete)],
 ])('the webhook origin with %s', (_, stack) => {
   const { zones } = stack.environment;
@@ -82,6 +82,25 @@ describe.each([
       'AWS::EC2::NatGateway',
       ...zones.map(() => 'AWS::EC2::Route'),
     ]);
+  });
+
+  it('consumes the queues through the origin only while it is attached, and after its routes exist', () => {
+    const routes = privateRoutes.map(({ logicalId }) => ({ Ref: logicalId }));
+    const ifAttached = (yes: unknown, no: unknown) => ({ 'Fn::If': ['WebhookOriginIsAttached', yes, no] });
+    const consumers = stack.all('AWS::Lambda::EventSourceMapping');
+    expect(consumers).toHaveLength(3);
+    for (const { logicalId, Properties, Metadata, Condition } of consumers) {
+      const { VpcConfig = {} } = stack.get(Properties.FunctionName.Ref).Properties;
+      const throughOrigin = JSON.stringify(VpcConfig).includes('PrivateSubnet');
+      const isDelivery = Properties.EventSourceArn['Fn::GetAtt'][0] !== 'WebhookEventsQueue';
+      if (isDelivery) expect([logicalId, throughOrigin]).toEqual([logicalId, true]);
+      const promised = throughOrigin && {
+        enabled: ifAttached(true, false),
+        after: ifAttached(expect.arrayContaining(routes), { Ref: 'AWS::NoValue' }),
+      };
+      const found = { logicalId, enabled: Properties.Enabled, after: Metadata?.After, Condition };
+      expect(found).toEqual({ logicalId, ...promised });
+    }
   });
 });
 

@@ -73,11 +73,14 @@ const reviewedProperties: Readonly<Record<string, string>> = {
   'Custom::VpcRestrictDefaultSG': 'Account DefaultSecurityGroupId ServiceToken',
 };
 
+/** The types, and `Type.Property` of the properties. */
 export const reviewed: readonly string[] = [
   ...Object.entries(reviewedTypes).flatMap(([service, names]) =>
     names.split(' ').map((name) => `${service}::${name}`),
   ),
-  ...Object.keys(reviewedProperties),
+  ...Object.entries(reviewedProperties).flatMap(([type, names]) =>
+    names.split(/\s+/).map((name) => `${type}.${name}`),
+  ),
 ];
 
 export const unreviewed: Rule = {

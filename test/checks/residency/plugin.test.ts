@@ -6,7 +6,7 @@ import { Construct } from 'constructs';
 import { recordAcknowledgements } from '../../../lib/checks/residency/acknowledgements';
 import { boundariesOf, boundaryBeside, ResidencyPlugin } from '../../../lib/checks/residency/plugin';
 import { withStandby } from '../../support/rows';
-import { synthesizeEveryStack, withApp } from '../../support/stacks';
+import { withApp } from '../../support/stacks';
 
 it("binds a standby to its environment's regions, without a gateway, and no row to global types", () => {
   const { stackId, region, residencyRegions, standby } = withStandby;
@@ -126,8 +126,4 @@ it('gives a stack of one’s own the regions of its row', () => {
     const boundary = { stackId: 'Reports', region, residencyRegions, natGateways: 0 };
     expect(boundaryBeside(withStandby, stack)).toEqual(boundary);
   });
-});
-
-it("this repository's stacks acknowledge nothing", () => {
-  for (const { json } of Object.values(synthesizeEveryStack())) expect(json.Metadata).toBeUndefined();
 });

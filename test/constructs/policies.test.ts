@@ -1,0 +1,92 @@
+import { AccountStack } from '../../lib/account/account-stack';
+import { readAccountSettings } from '../../lib/account/settings';
+import { textOf } from '../support/region-api';
+import { withStandby } from '../support/rows';
+import { type Json, stacksOfShapes, withApp } from '../support/stacks';
+
+/** The statements of all policies in a value. */
+function statementsWithin(value: Json): Json[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return 'Effect' in value ? [value] : Object.values(value).flatMap(statementsWithin);
+}
+
+const withoutHash = (text: string) => text.replace(/(?<=\w)[0-9A-F]{8}(?=\W|$)/g, '');
+
+/** Each statement in a line, with its owner. An ARN of the stack's own region and account begins with its service. */
+const statementsOf = (resources: Readonly<Record<string, Json>>, region: string) => {
+  const listOf = (value: Json): string => {
+    const texts = [value].flat().map((each) =>
+      textOf(each)
+        .replaceAll(region, '{region}')
+        .replaceAll('{AWS::Partition}', 'aws')
+        .replaceAll('{AWS::AccountId}', '{account}')
+        .replace(/^arn:aws:([\w-]+):\{region\}:\{account\}:/, '$1:')
+        .replace(/wallet-\w+-\{.*?\}-(\d+-days)?/, (_, days) => (days ? '{days}' : '')),
+    );
+    return withoutHash(texts.sort().join(' '));
+  };
+  const lineOf = ({ Effect, Action, Resource, Principal = {}, Condition = {} }: Json) => {
+    const conditions = Object.entries<Json>(Condition).flatMap(([operator, keys]) =>
+      Object.entries(keys).map(([key, values]) => ` if ${operator} ${key} ${listOf(values)}`),
+    );
+    const principals = [Principal].flatMap((each) =>
+      typeof each === 'string' ? [each] : Object.values(each),
+    );
+    return [
+      `${Effect} ${listOf(Action)}`,
+      ...(Resource ? [` on ${listOf(Resource)}`] : []),
+      ...principals.map((each) => ` by ${listOf(each)}`),
+      ...conditions,
+    ].join('');
+  };
+  return Object.entries(resources).flatMap(([id, { Type, Properties }]) => {
+    const [owner] = [Properties.Roles ?? Properties.Queues ?? { Ref: id }].flat();
+    const name = withoutHash(textOf(owner).replace(/[{}]/g, '')).replace(/(Service)?Role$/, '');
+    const isShort = (text: string) => text.replaceAll(`{${name}`, '{own').replaceAll(`:${name}`, ':own');
+    return statementsWithin(Properties).map((each) => ({ owner: name, line: isShort(lineOf(each)), Type }));
+  });
+};
+
+/** The values of each key, in order. */
+function grouped(entries: readonly (readonly [key: string, value: string])[]) {
+  const values = new Map<string, Set<string>>();
+  for (const [key, value] of entries) values.set(key, (values.get(key) ?? new Set()).add(value));
+  return Array.from(values, ([key, those]) => [key, [...those].sort().join(', ')] as const);
+}
+
+it('every statement of every policy is one of these, in stacks with each access to the database, and in standbys', () => {
+  const found = stacksOfShapes().flatMap(([, { environment, json, listed, serves }]) => {
+    const kind = serves ? environment.databaseAccess : 'standby';
+    return statementsOf(json.Resources, listed.region).map(({ owner, line }) => ({ owner, line, kind }));
+  });
+  const kinds = grouped(found.map(({ owner, line, kind }) => [`${owner}\n${line}`, kind]));
+  const owners = grouped(
+    kinds.map(([key, of]) => {
+      const [owner = '', line] = key.split('\n');
+      return [`(${of}): ${line}`, owner];
+    }),
+  );
+  expect(
+    owners
+      .map(([line, of]) => `${of} ${line}`)
+      .sort()
+      .join('\n'),
+  ).toMatchSnapshot();
+});
+
+it('every statement of the roles of an account is one of these', () => {
+  const settings: Readonly<Record<string, string>> = {
+    environments: withStandby.name,
+    repository: 'owner/name',
+    operators: 'OnCall',
+  };
+  const { Resources } = withApp((app) => {
+    new AccountStack(
+      app,
+      readAccountSettings((key) => settings[key]),
+    );
+    return app.synth().getStackByName(AccountStack.stackId).template;
+  });
+  const lines = statementsOf(Resources, 'any region').map(({ owner, line }) => `${owner}: ${line}`);
+  expect(lines.sort().join('\n')).toMatchSnapshot();
+});
