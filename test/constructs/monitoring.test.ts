@@ -242,37 +242,27 @@ it('metrics from logs count lines that are written, by a fixed set of values', (
   ]);
 });
 
-describe('the dashboard of CloudWatch', () => {
+it('the dashboard of CloudWatch, named as its stack, shows the state of every alarm that notifies, and these graphs', () => {
   const { DashboardBody, DashboardName } = stack.get('MonitoringDashboard').Properties;
+  // Unique in the account.
+  expect(DashboardName).toBe(stackId);
   const widgets: readonly Json[] = JSON.parse(textOf(DashboardBody)).widgets;
-
-  it('has the state of every alarm that notifies, under the name of its stack', () => {
-    const [states] = widgets.filter(({ type }) => type === 'alarm');
-    const names = states.properties.alarms.map((arn: string) => arn.split(':').at(-1));
-    const notifying = stack.resources.filter(
-      ({ Type, Properties }) => /Alarm$/.test(Type) && Properties.AlarmActions,
-    );
-    expect(names.sort()).toEqual(notifying.map(({ Properties }) => Properties.AlarmName).sort());
-    // Unique in the account.
-    expect(DashboardName).toBe(stackId);
-  });
-
-  it('has graphs with the metrics and thresholds of alarms, and with others', () => {
-    const lines = widgets.flatMap(({ type, properties: { title, start, metrics, annotations, yAxis } }) => {
-      if (type !== 'metric') return [];
-      const shown = metrics.flatMap((metric: Json) => {
-        const { label, id, expression, stat, period = 300 } = metric.at(-1);
-        const [Namespace, MetricName, ...pairs] = metric.slice(0, -1);
-        const Dimensions = pairs.flatMap((Name: string, index: number) =>
-          index % 2 === 0 ? { Name, Value: pairs[index + 1] } : [],
-        );
-        const found = expression ?? metricOf({ Namespace, MetricName, Dimensions }, stat, period);
-        if (Object.values(promised).flat().includes(`${id}: ${found}`)) return [];
-        return promised[label]?.[0]?.startsWith(`${found} `) ? label : `${label ?? id} = ${found}`;
-      });
-      const thresholds = (annotations?.horizontal ?? []).map(({ value }: Json) => `line at ${value}`);
-      return `${title}, ${yAxis?.left.label ?? start}: ${[...shown, ...thresholds].join(', ')}`;
+  const ofType = (wanted: string) => widgets.filter(({ type }) => type === wanted);
+  const notifying = stack.resources.filter(
+    ({ Type, Properties }) => /Alarm$/.test(Type) && Properties.AlarmActions,
+  );
+  const [states] = ofType('alarm');
+  expect(states.properties.alarms.map((arn: string) => arn.split(':').at(-1)).sort()).toEqual(
+    notifying.map(({ Properties }) => Properties.AlarmName).sort(),
+  );
+  const lines = ofType('metric').map(({ properties: { title, start, metrics = [], annotations, yAxis } }) => {
+    const shown = metrics.map((metric: Json) => {
+      const { label, id, expression, stat = '', period = 300 } = metric.at(-1);
+      const names = metric.slice(0, -1).map(named).join(' ');
+      return `${label ?? id} = ${expression ?? `${stat} of ${period} s of ${names}`}`;
     });
-    expect(lines).toMatchSnapshot();
+    const thresholds = (annotations?.horizontal ?? []).map(({ value }: Json) => `line at ${value}`);
+    return `${title}, ${yAxis?.left.label ?? start}: ${[...shown, ...thresholds].join(', ')}`;
   });
+  expect(lines).toMatchSnapshot();
 });

@@ -100,7 +100,7 @@ const choices = (value: Json, path: string): (readonly [path: string, choice: st
 
 /** Resources of these types differ: a choice that not all make has the names of those that do. */
 const isDiffering =
-  /^(Events::Rule|KMS::Key|Lambda::(EventSourceMapping|Function)|SQS::Queue|SecretsManager::Secret|EC2::SecurityGroup)$/;
+  /^(Events::Rule|KMS::Key|RDS::DBInstance|Lambda::(EventSourceMapping|Function)|SQS::Queue|SecretsManager::Secret|EC2::SecurityGroup)$/;
 
 it('no stack has another number, switch or word of AWS', () => {
   const ids: Record<string, Set<string>> = {};

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { dashboardPage } from '../../lib/dashboard/page';
 
 const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
 const [page, script] = [read('dashboard/page.html'), read('dashboard/page.ts')];
@@ -18,4 +20,31 @@ it('the page contains every element that the script uses', () => {
   const taken = Array.from(script.matchAll(/byId\('([\w-]+)'\)/g), ([, id]) => id);
   expect(taken.length).toBeGreaterThan(5);
   for (const id of taken) expect(page).toContain(` id="${id}"`);
+});
+
+const { html, headers } = dashboardPage();
+const policy: Readonly<Record<string, string>> = Object.fromEntries(
+  (headers['Content-Security-Policy'] ?? '').split('; ').map((directive) => directive.split(/ (.*)/)),
+);
+
+it.each(['style', 'script'])('the built page has one %s, exactly that which its policy allows', (element) => {
+  const texts = [...html.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'gs'))];
+  const hashes = texts.map(([, text = '']) => createHash('sha256').update(text).digest('base64'));
+  expect(hashes.map((hash) => `'sha256-${hash}'`)).toEqual([policy[`${element}-src`]]);
+});
+
+it('the built page may load and send nothing else, and may not be framed or cached', () => {
+  const hashed = expect.stringMatching(/^'sha256-\S+'$/);
+  expect(policy).toEqual({
+    'default-src': "'none'",
+    'script-src': hashed,
+    'style-src': hashed,
+    'img-src': 'data:',
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+    'require-trusted-types-for': "'script'",
+    'trusted-types': "'none'",
+  });
+  expect(headers['Cache-Control']).toBe('no-store');
 });

@@ -45,11 +45,6 @@ withTemporaryFolder((folder) => {
   const schemas: Json = JSON.parse(execFileSync('python3', ['-c', printSchemas, ...types], options));
   const callsOf = (type: string) =>
     Object.values<Json>(schemas[type].handlers ?? {}).flatMap((each) => each.permissions);
-  const newIn = (type: string) =>
-    resources
-      .flatMap(({ Type, Properties = {} }) => (Type === type ? Object.keys(Properties) : []))
-      .filter((name) => !(name in schemas[type].properties));
-
   const policies = rows
     .map(guarded)
     .flatMap((row) => [serviceControlPolicy(row), resourceControlPolicy(row)]);
@@ -83,8 +78,6 @@ withTemporaryFolder((folder) => {
     actions: rowsOf(actions),
     managedPolicies: rowsOf(managed),
     handlers: rowsOf(types.map((type) => [type, words(callsOf(type))])),
-    /** Properties of the templates that the schemas lack: their handlers may call more by now. */
-    newerProperties: rowsOf(types.map((type) => [type, words(newIn(type))])),
   };
   writeFileSync(join(__dirname, 'aws.json'), `${JSON.stringify(extract, undefined, 2)}\n`);
 });
