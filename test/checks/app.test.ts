@@ -2,10 +2,9 @@ import { App, Stack, Validations } from 'aws-cdk-lib';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
-import { reviewed } from '../../lib/checks/residency/reviewed';
 import { readSetting } from '../../lib/environments-app';
-import { disposable, restored, withEveryOption, withoutSla } from '../support/rows';
-import { stackOf, stacksOfShapes, withApp } from '../support/stacks';
+import { withEveryOption } from '../support/rows';
+import { withApp } from '../support/stacks';
 import { environments } from '../support/table';
 
 /** Findings of the pack, acknowledged or not, each as `path rule`. */
@@ -47,20 +46,6 @@ it('the stacks with every option of the table acknowledge each finding on its re
   expect(found).not.toEqual([]);
 });
 
-it('every type and property that the residency rules let pass is in use: others would be ways out that nobody needs', () => {
-  const ofSnapshot = stackOf(
-    restored(withoutSla, { snapshot: `arn:aws:rds:${withoutSla.region}:1:cluster-snapshot:before` }),
-  );
-  const stacks = [...stacksOfShapes().map(([, stack]) => stack), stackOf(disposable), ofSnapshot];
-  const used = stacks.flatMap(({ resources }) =>
-    resources.flatMap(({ Type, Properties = {} }) => [
-      Type,
-      ...Object.keys(Properties).map((name) => `${Type}.${name}`),
-    ]),
-  );
-  expect(reviewed.filter((each) => !used.includes(each))).toEqual([]);
-});
-
 it('each stack goes to the account that the deployer sets for its environment', () => {
   const expected = rows.flatMap(({ name, region, standby }) =>
     [region, ...(standby ? [standby.region] : [])].map(
@@ -68,14 +53,6 @@ it('each stack goes to the account that the deployer sets for its environment', 
     ),
   );
   expect(targets).toEqual(expected);
-});
-
-it('a disposable stack retains nothing, and makes nothing for the whole account', () => {
-  const { resources } = stackOf(disposable);
-  expect(resources.filter(({ DeletionPolicy = 'Delete' }) => DeletionPolicy !== 'Delete')).toEqual([]);
-  expect(JSON.stringify(resources)).not.toMatch(/AWS::ApiGateway::Account|AccessLogSetting|AWS::Backup/);
-  for (const { logicalId, Type, Properties } of resources)
-    if (Type === 'AWS::KMS::Key') expect([logicalId, Properties.PendingWindowInDays]).toEqual([logicalId, 7]);
 });
 
 it('a setting without the prefix of the project has no effect, and is told', () => {
