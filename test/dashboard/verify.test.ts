@@ -92,30 +92,22 @@ const printed = `Array\n(\n${inLines(
   (name, value) => `    [${titled(name)}] => Array\n        (\n            [0] => ${value}\n        )\n`,
 )}\n)\n`;
 
-/** How tools and frameworks show headers: one for each kind of text between a name and its value. */
+/** How tools and frameworks show headers: one for each kind of text in `between` of dashboard/verify.ts. */
 const forms: Readonly<Record<string, string>> = {
   'lines of Windows': inLines((name, value) => `${name}: ${value}`, '\r\n'),
-  'aligned columns': inLines((name, value) => `${name.padEnd(30)}${value}`),
-  "curl's options": `curl -X POST https://a.example/ \\\n${inLines((name, value) => `  -H '${name}: ${value}'`, ' \\\n')}`,
-  "a browser's two lines": inLines((name, value) => `${name}:\n${value}`),
   'JSON in a JSON string': JSON.stringify(JSON.stringify(Object.fromEntries(pairs))),
   'a HAR file': JSON.stringify(pairs.map(([name, value]) => ({ name, value }))),
-  "Go's map": `map[${inLines((name, value) => `${titled(name)}:[${value}]`, ' ')}]`,
   "Django's META": `{${inLines((name, value) => `'${cgi(name)}': '${value}'`, ', ')}}`,
   "ASGI's bytes": `[${inLines((name, value) => `(b'${name}', b'${value}')`, ', ')}]`,
   "PHP's print_r of arrays": printed,
   "PHP's var_dump of arrays": inLines(
     (name, value) => `  ["${name}"]=>\n  array(1) {\n    [0]=>\n    string(${value.length}) "${value}"\n  }`,
   ),
-  "PHP's var_export of arrays": `array (\n${inLines((name, value) => `  '${name}' => \n  array (\n    0 => '${value}',\n  ),`)}\n)`,
-  "PHP's short lists of lists": `[${inLines((name, value) => `'${name}' => [0 => '${value}']`, ', ')}]`,
   "Laravel's dd": `array:6 [▼\n${inLines((name, value) => `  "${name}" => array:1 [▼\n    0 => "${value}"\n  ]`)}\n]`,
   "Xdebug's var_dump": inLines(
     (name, value) =>
       `  '${name}' => \n    array (size=1)\n      0 => string '${value}' (length=${value.length})`,
   ),
-  "WordPress's header arrays": `array (\n${inLines((name, value) => `  '${name.toLowerCase().replaceAll('-', '_')}' => \n  array (\n    0 => '${value}',\n  ),`)}\n)`,
-  'a table in Markdown': inLines((name, value) => `| \`${name}\` | \`${value}\` |`),
   'beside a header with their names': `Vary: ${pairs.map(([name]) => name).join(', ')}\n${lines({ ...rotated })}`,
 };
 
