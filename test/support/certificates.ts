@@ -1,7 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
 export type TestAuthority = Awaited<ReturnType<typeof createAuthority>>;
@@ -34,55 +30,4 @@ export async function createAuthority() {
       return { key: issued.private, cert: issued.cert };
     },
   };
-}
-
-/** Of a certificate. */
-export interface OpenSslCertificate {
-  /** OpenSSL's name of a new one. @default - of P-256 */
-  readonly key?: string;
-  /** Of the command that signs it. @default `-sha256` */
-  readonly options?: string;
-  /** More of them, or others, as in OpenSSL's configuration. */
-  readonly extensions?: string;
-}
-
-/** A chain of a root, an intermediate and a server's certificate, with what `selfsigned` refuses to make. All PEM. */
-export function issueByOpenSsl(name: string, leaf: OpenSslCertificate, intermediate: OpenSslCertificate) {
-  const folder = mkdtempSync(join(tmpdir(), 'wallet-certificates-'));
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
-  const issue = (
-    file: string,
-    by: string[],
-    extensions: string[],
-    { key, options, ...own }: OpenSslCertificate,
-  ) => {
-    const added = Object.fromEntries(
-      [...extensions, own.extensions ?? ''].map((each) => each.split(/=(.*)/)),
-    );
-    openssl(
-      ...['req', '-x509', '-nodes', '-days', '2', '-subj', `/CN=${file}`, ...newKey(key)],
-      ...[options ?? '-sha256', '-keyout', `${file}.key`, '-out', `${file}.pem`, ...by],
-      ...Object.entries(added).flatMap(([key, value]) => (key ? ['-addext', `${key}=${value}`] : [])),
-    );
-  };
-  const newKey = (key = 'ec') => [
-    '-newkey',
-    key,
-    ...(key === 'ec' ? ['-pkeyopt', 'ec_paramgen_curve:P-256'] : []),
-  ];
-  const by = (file: string) => ['-CA', `${file}.pem`, '-CAkey', `${file}.key`];
-  const authority = ['basicConstraints=critical,CA:TRUE', 'keyUsage=keyCertSign'];
-  try {
-    issue('root', [], [], {});
-    issue('intermediate', by('root'), authority, intermediate);
-    issue('leaf', by('intermediate'), ['basicConstraints=CA:FALSE', `subjectAltName=DNS:${name}`], leaf);
-    const read = (file: string) => readFileSync(join(folder, file), 'utf8');
-    return {
-      key: read('leaf.key'),
-      cert: read('leaf.pem') + read('intermediate.pem'),
-      root: read('root.pem'),
-    };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 }
