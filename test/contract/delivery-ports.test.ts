@@ -1,5 +1,7 @@
 import { newId } from '../../domain/ids';
+import { probe } from '../../domain/probe';
 import { ok } from '../../domain/result';
+import { sql } from '../../lambda/database/database';
 import { createAttemptStore } from '../../lambda/deliver-webhook/attempts-table';
 import type { HealthResult } from '../../lambda/deliver-webhook/health';
 import type {
@@ -15,6 +17,7 @@ import type { Subscriptions } from '../../lambda/fan-out-event/fan-out-event';
 import { createSubscriptions } from '../../lambda/fan-out-event/subscriptions-table';
 import { batchRequests } from '../../lambda/shared/batch-requests';
 import { SimulatedDatabase } from '../runs/simulate/database';
+import { eventually } from '../support/eventually';
 import { useMigratedDatabase } from '../support/region-database';
 import { addOrganization, addWebhook, eventText } from '../support/webhooks';
 
@@ -263,5 +266,67 @@ describe.each(Object.entries(implementations))('on %s', (_, open) => {
     const stored = { body: event.text, acceptedAt, unhealthy: false };
     expect(await subscriptions.findStoredEvent(other)).toEqual(ok(stored));
     expect(await subscriptions.findDisabledWebhook(other.webhookId)).toEqual(ok(undefined));
+  });
+});
+
+describe('on PostgreSQL, batches at once', () => {
+  let webhookIds: readonly string[];
+  let write: (
+    ...results: readonly (readonly [webhookId: string, HealthResult])[]
+  ) => ReturnType<AttemptStore['write']>;
+  beforeEach(async () => {
+    const { add, store } = await implementations.PostgreSQL();
+    webhookIds = [await add(), await add()];
+    let number = 0;
+    write = (...results) =>
+      store.write(
+        results.map(([webhookId, health]) =>
+          final(
+            { webhookId, deliveryId: `msg_${webhookId}` },
+            { number: ++number, outcome: 'given_up', health },
+          ),
+        ),
+      );
+  });
+
+  it('a response waits for the lock of its webhook and counts; silence does not wait, and is left out', async () => {
+    const [webhookId = '', unlocked = ''] = webhookIds;
+    await write([webhookId, silent]);
+    let answering: ReturnType<typeof write> | undefined;
+    await region.owner.transaction(async (other) => {
+      await other.execute(sql`select url from webhooks where webhook_id = ${webhookId} for update`);
+      const skipped = await write([webhookId, silent], [unlocked, silent]);
+      expect(skipped).toMatchObject(ok([{ isWritten: true }, { health: { failures: 1 } }]));
+      expect(skipped.ok && skipped.value[0]).not.toHaveProperty('health');
+      answering = write([webhookId, good]);
+      const waiting = () => region.query`
+        select pid from pg_locks where locktype = 'transactionid' and not granted`;
+      await eventually(async () => (await waiting()).length > 0);
+      return ok(null);
+    });
+    expect(await answering).toMatchObject(ok([{ isWritten: true, health: { failures: 0 } }]));
+  });
+
+  it('with the roles of their webhooks crossed, none fails', async () => {
+    const [one = '', two = ''] = webhookIds;
+    const batches = Array.from({ length: 200 }, (_, index) =>
+      index % 2 === 0 ? write([one, good], [two, silent]) : write([two, good], [one, silent]),
+    );
+    const outcomes = await Promise.all(batches);
+    expect(outcomes.filter((outcome) => !outcome.ok)).toEqual([]);
+  });
+
+  it("a trial knows whether the environment's own probe gets responses", async () => {
+    const [webhookId = ''] = webhookIds;
+    await region.query`
+      insert into webhooks (webhook_id, organization_id, url)
+      select ${probe.webhookId}, organization_id, url from webhooks where webhook_id = ${webhookId}`;
+    await write([probe.webhookId, silent]);
+    await region.query`
+      update webhooks set paused_until = now(), pause_reason = 'no_response', pause_seconds = 30
+      where webhook_id = ${webhookId}`;
+    const { webhooks } = await implementations.PostgreSQL();
+    const found = await webhooks.find({ webhookId, deliveryId: 'msg_1', mayTry: true });
+    expect(found).toMatchObject(ok({ trial: { probeAnswers: false } }));
   });
 });

@@ -16,7 +16,7 @@ import { withProblems } from '../runs/write-problems';
 import { recordLog } from '../support/log';
 import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
 import { apiOf } from '../support/region-api';
-import { first, withEveryOption, withOtherOptions, withoutSla } from '../support/rows';
+import { first, withEveryOption, withoutSla } from '../support/rows';
 import { stackOf } from '../support/stacks';
 
 /** The codes of the authorizer's denials, each a response of the gateway. */
@@ -40,77 +40,74 @@ const securityOf = (name: Operation) => {
   return routeTable[name].requiresToken ? [{ authenticationToken: [], ...userAction }] : [];
 };
 
-describe.each([withEveryOption(first), withOtherOptions, withoutSla])(
-  'the synthesized API of $name',
-  (row) => {
-    const { routes, gatewayResponses, origins } = apiOf(stackOf(row));
-    const context = { extendedRequestId: 'request-1', 'authorizer.detail': 'A text.' };
-    const responsesFor = (code: string) => gatewayResponses({ ...context, 'authorizer.code': code });
-    const fromGateway = responsesFor('token_expired');
+describe.each([withEveryOption(first), withoutSla])('the synthesized API of $name', (row) => {
+  const { routes, gatewayResponses, origins } = apiOf(stackOf(row));
+  const context = { extendedRequestId: 'request-1', 'authorizer.detail': 'A text.' };
+  const responsesFor = (code: string) => gatewayResponses({ ...context, 'authorizer.code': code });
+  const fromGateway = responsesFor('token_expired');
 
-    it('has the routes of the document and no other, with the security that each needs', () => {
-      const documented = operations().map(({ method, path, operation: { operationId, security } }) => [
-        ...[`${method} ${path}`, operationId, security, security.length > 0 ? 'CUSTOM' : 'NONE'],
-      ]);
-      const deployed = Object.entries(routes).map(([route, { OperationName, AuthorizationType }]) => [
-        ...[route, OperationName, securityOf(OperationName), AuthorizationType],
-      ]);
-      expect(deployed.sort()).toEqual(documented.sort());
-    });
+  it('has the routes of the document and no other, with the security that each needs', () => {
+    const documented = operations().map(({ method, path, operation: { operationId, security } }) => [
+      ...[`${method} ${path}`, operationId, security, security.length > 0 ? 'CUSTOM' : 'NONE'],
+    ]);
+    const deployed = Object.entries(routes).map(([route, { OperationName, AuthorizationType }]) => [
+      ...[route, OperationName, securityOf(OperationName), AuthorizationType],
+    ]);
+    expect(deployed.sort()).toEqual(documented.sort());
+  });
 
-    const denied = denials.map((code) => ({
-      ...responsesFor(code).find(({ type }) => type === 'ACCESS_DENIED'),
-      type: code,
-    }));
-    it.each([...denied, ...fromGateway])('returns $type as documented', (response) => {
-      const { status = 0, headers = {}, body = '' } = response;
-      expectDocumented({ method: 'DELETE', path: '/auth/user-groups/ug-1', status, headers, body });
-      expect(Object.keys(JSON.parse(body)).sort()).toEqual(
-        openApi.components.schemas.Problem.required.toSorted(),
-      );
-    });
-
-    it('returns the addresses as documented', () => {
-      const { headers = {}, body: template = '' } = origins ?? {};
-      const body = template.replace(/\{[\w.]+\}/g, '203.0.113.7');
-      expectDocumented({ method: 'GET', path: '/webhook-origins', status: 200, headers, body });
-      const { properties, required } = openApi.components.schemas.WebhookOrigins;
-      const optional = { reserve: row.webhookOrigin?.reserve, deprecation: row.deprecation };
-      const absent = Object.entries(optional).flatMap(([name, value]) => (value ? [] : [name]));
-      const members = Object.keys(JSON.parse(body)).sort();
-      expect(members).toEqual(
-        Object.keys(properties)
-          .filter((name) => !absent.includes(name))
-          .sort(),
-      );
-      expect(required.toSorted()).toEqual(
-        Object.keys(properties)
-          .filter((name) => !(name in optional))
-          .sort(),
-      );
-    });
-
-    const gatewayProblems = fromGateway.map(({ status, body }) => `${status} ${JSON.parse(body).code}`);
-
-    it.each(Object.entries(table).filter(([, { method }]) => method !== 'HEAD'))(
-      'and its functions return exactly the documented problems: %s',
-      (name, route) => {
-        const { requiresToken, ...row } = routeTable[name as Operation];
-        const hasFunction = 'createFunction' in row;
-        const fromAuthorizer = requiresToken ? denials.map((code) => `401 ${code}`) : [];
-        const ofGateway = gatewayProblems.filter(
-          (problem) =>
-            (requiresToken || !problem.startsWith('401 ')) && (hasFunction || !problem.startsWith('504 ')),
-        );
-        const fromFunction = Object.entries(route.problems).map(([code, { status }]) => `${status} ${code}`);
-        const { operation } = operations().find(({ operation }) => operation.operationId === name) ?? {};
-        expect(new Set(documentedProblems(operation))).toEqual(
-          new Set([...ofGateway, ...fromAuthorizer, ...fromFunction]),
-        );
-      },
+  const denied = denials.map((code) => ({
+    ...responsesFor(code).find(({ type }) => type === 'ACCESS_DENIED'),
+    type: code,
+  }));
+  it.each([...denied, ...fromGateway])('returns $type as documented', (response) => {
+    const { status = 0, headers = {}, body = '' } = response;
+    expectDocumented({ method: 'DELETE', path: '/auth/user-groups/ug-1', status, headers, body });
+    expect(Object.keys(JSON.parse(body)).sort()).toEqual(
+      openApi.components.schemas.Problem.required.toSorted(),
     );
-  },
-);
+  });
+
+  it('returns the addresses as documented', () => {
+    const { headers = {}, body: template = '' } = origins ?? {};
+    const body = template.replace(/\{[\w.]+\}/g, '203.0.113.7');
+    expectDocumented({ method: 'GET', path: '/webhook-origins', status: 200, headers, body });
+    const { properties, required } = openApi.components.schemas.WebhookOrigins;
+    const optional = { reserve: row.webhookOrigin?.reserve, deprecation: row.deprecation };
+    const absent = Object.entries(optional).flatMap(([name, value]) => (value ? [] : [name]));
+    const members = Object.keys(JSON.parse(body)).sort();
+    expect(members).toEqual(
+      Object.keys(properties)
+        .filter((name) => !absent.includes(name))
+        .sort(),
+    );
+    expect(required.toSorted()).toEqual(
+      Object.keys(properties)
+        .filter((name) => !(name in optional))
+        .sort(),
+    );
+  });
+
+  const gatewayProblems = fromGateway.map(({ status, body }) => `${status} ${JSON.parse(body).code}`);
+
+  it.each(Object.entries(table).filter(([, { method }]) => method !== 'HEAD'))(
+    'and its functions return exactly the documented problems: %s',
+    (name, route) => {
+      const { requiresToken, ...row } = routeTable[name as Operation];
+      const hasFunction = 'createFunction' in row;
+      const fromAuthorizer = requiresToken ? denials.map((code) => `401 ${code}`) : [];
+      const ofGateway = gatewayProblems.filter(
+        (problem) =>
+          (requiresToken || !problem.startsWith('401 ')) && (hasFunction || !problem.startsWith('504 ')),
+      );
+      const fromFunction = Object.entries(route.problems).map(([code, { status }]) => `${status} ${code}`);
+      const { operation } = operations().find(({ operation }) => operation.operationId === name) ?? {};
+      expect(new Set(documentedProblems(operation))).toEqual(
+        new Set([...ofGateway, ...fromAuthorizer, ...fromFunction]),
+      );
+    },
+  );
+});
 
 /** Every node of the document. */
 function* nodesOf(node: object): Generator<Record<string, unknown>> {

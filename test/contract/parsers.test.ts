@@ -22,7 +22,7 @@ it('Node.js and PostgreSQL refuse no event that is accepted, and read the same d
         const { rows } = await client.query('select $1::jsonb::text as text', [text]);
         expect(asDoubles(rows[0].text)).toEqual(asDoubles(text));
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
     for (const data of [String.raw`"\u0000"`, String.raw`{"\u0000":1}`, '0e-16384', '0e9999999999']) {
       const text = writeEvent({ ...ids, data });
@@ -32,5 +32,5 @@ it('Node.js and PostgreSQL refuse no event that is accepted, and read the same d
   } finally {
     await client.end();
   }
-  expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(300);
+  expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(75);
 });

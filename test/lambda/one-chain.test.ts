@@ -37,18 +37,6 @@ it.each([1, 150])('a lost response at send %d of a schedule costs at most one re
   expect([attempts, attempts + 1]).toContain(requests);
 });
 
-it('ten kills after the sends cost at most one request more for each message that they repeat', async () => {
-  const kills = Array.from(
-    { length: 10 },
-    (_, index) => `killed after send to retries ${subject} #${20 * index + 1}`,
-  );
-  const { requests, violations, faults } = await run(...kills);
-  expect(violations).toEqual([]);
-  expect(faults.length).toBeGreaterThanOrEqual(10);
-  // A kill repeats all messages of its batch, and so all copies that earlier ones have made.
-  expect(requests).toBeLessThanOrEqual(attempts + faults.length);
-});
-
 it('a webhook that hangs takes at most one invocation of twenty on average, and delays no other', async () => {
   const fiveMinutes = { days: 1 / 288, events: 300 };
   const options: WorldOptions = { ...alone, ...fiveMinutes, organizations: 2, receivers: ['hangs', 'fast'] };

@@ -124,7 +124,6 @@ it.each<[name: string, verdict: string, token: string]>([
   ['that is not valid yet', 'not_yet_valid: not_yet_valid', token({ nbf: seconds() + 120 })],
   ['from the future', 'not_yet_valid: issued_in_the_future', token({ iat: seconds() + 120 })],
   ['that lives longer than a day', 'malformed: lives_too_long', token({ exp: seconds() + day + 9 })],
-  ['for user actions', 'malformed: audience_not_allowed', token({ aud: 'wallet-user-action' })],
   ['without an issuer', 'malformed: issuer_missing', token({ iss: undefined })],
   ['with exp out of range', notTimes, token({ exp: 1e15 })],
   ['with a fraction for nbf', notTimes, token({ nbf: seconds() + 0.5 })],

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { text } from 'node:stream/consumers';
-import type { SQSRecord } from 'aws-lambda';
 import {
   type Delivery,
   deliveryId,
@@ -9,17 +7,12 @@ import {
   writeDelivery,
 } from '../../../domain/delivery';
 import { longestProbeAge, probe } from '../../../domain/probe';
-import { localReceiversVariable } from '../../../domain/receiver-url';
 import { fail, ok } from '../../../domain/result';
 import { secretMessage, secretText } from '../../../domain/signature';
-import { sql } from '../../../lambda/database/database';
-import { databaseVariables } from '../../../lambda/database/variables';
-import { createDependencies, createHandler, createMetrics } from '../../../lambda/deliver-webhook/handler';
+import { createHandler, createMetrics } from '../../../lambda/deliver-webhook/handler';
 import type { DeliveryPorts, Receivers, Webhooks } from '../../../lambda/deliver-webhook/ports';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
-import { variables } from '../../../lambda/deliver-webhook/variables';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
-import { startHttpServer } from '../../support/http-server';
 import { expectDocumentedDelivery } from '../../support/openapi';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
 import { disableWebhook, eventText } from '../../support/webhooks';
@@ -101,7 +94,7 @@ const noSecret = async () => fail({ kind: 'secret_unavailable', reason: 'timeout
 const bug = () => Promise.reject(new Error('bug'));
 const attempts = () =>
   world.database.query`
-    select event_id, delivery_id, status, outcome, reason, duration_ms,
+    select event_id, delivery_id, series, status, outcome, reason, duration_ms,
       (extract(epoch from attempted_at) * 1000)::float8 as attempted_at,
       (extract(epoch from next_attempt_at) * 1000)::float8 as next_attempt_at
     from webhook_attempts where webhook_id = ${webhookId} order by webhook_attempt_id`;
@@ -208,13 +201,6 @@ describe('410', () => {
     expect(world.log.lines).toContainEqual({ message: 'Webhook disabled', ...line });
   });
 
-  it('counts again when the webhook cannot be disabled', async () => {
-    await send();
-    expect(await run({ webhooks: { ...webhooks, disable: unavailable } })).toMatchObject({ failed: 1 });
-    expect(await stored()).toMatchObject({ enabled: true });
-    expect(await attempts()).toEqual([]);
-  });
-
   it('is announced when its message comes back, if its event could not be sent', async () => {
     await send();
     expect(await run({ events: world.queue(missing) })).toMatchObject({ failed: 1 });
@@ -253,14 +239,16 @@ describe('a failing delivery', () => {
   beforeEach(() => receiver.answer(path, 503));
 
   it('is recorded and retried from the retry queue, with the number and time of the next attempt', async () => {
-    const delivery = await send();
+    const delivery = await send({ series: 'own', number: 1 });
     const now = Date.now();
     const { failed, emitted } = await run({ now: () => now });
     expect([failed, emitted.Failed, emitted.Age]).toEqual([0, 1, undefined]);
     const times = { attempted_at: now, next_attempt_at: now + 4_500 };
     const outcome = { status: 503, outcome: 'failed', reason: 'server_error' };
-    expect(await attempts()).toMatchObject([{ ...outcome, ...times }]);
-    expect(world.log.lines).toMatchObject([{ outcome: 'failed', attempt: 1, retryInMs: 4_500 }]);
+    expect(await attempts()).toMatchObject([{ series: 'own', ...outcome, ...times }]);
+    expect(world.log.lines).toMatchObject([
+      { series: 'own', outcome: 'failed', attempt: 1, retryInMs: 4_500 },
+    ]);
     const value = { ...delivery, number: 2, copy: 'token', attempt: 2, notBefore: now + 4_500 };
     expect(retried()).toEqual([{ group: webhookId, delaySeconds: 5, ok: true, value }]);
     expect(await stored()).toMatchObject({ unhealthy: true });
@@ -362,10 +350,10 @@ it('an unhealthy webhook gets its deliveries from the retry queue', async () => 
 });
 
 describe('a paused webhook', () => {
-  const pause = () =>
+  const pause = (end = '2036-01-01') =>
     world.database.query`
       update webhooks
-      set paused_until = '2036-01-01', pause_reason = 'no_response', pause_seconds = 60, unhealthy_at = null
+      set paused_until = ${end}::timestamptz, pause_reason = 'no_response', pause_seconds = 60, unhealthy_at = null
       where webhook_id = ${webhookId}`;
   const until = Date.UTC(2036, 0, 1);
   const now = () => until - 60_000;
@@ -382,47 +370,32 @@ describe('a paused webhook', () => {
     expect([await requests(), await attempts()]).toEqual([[], []]);
   });
 
-  it('has a trial after its pause, from the retry queue, whose result replaces the claim', async () => {
-    await pause();
-    await world.database
-      .query`update webhooks set paused_until = now(), pause_reason = 'retry_after' where webhook_id = ${webhookId}`;
+  it('has a trial after its pause, from the retry queue, whose result replaces the claim, and is told', async () => {
+    await pause('now');
     const post: Receivers['post'] = async () => {
       expect((await stored())?.pause?.until).toBeGreaterThan(Date.now() + 20_000);
-      return { answered: true, status: 503, retryAfter: '2' };
+      return { answered: true, status: 429, retryAfter: '3600' };
     };
     await send();
     await run();
     expect(retried()).toMatchObject([{ delaySeconds: 0 }]);
-    expect(await run({ receivers: { post } }, world.retries)).toMatchObject({ emitted: { Failed: 1 } });
-    const webhook = await stored();
-    expect(webhook?.pause).toMatchObject({ reason: 'retry_after', length: 2_000 });
-    expect(webhook?.pause?.until).toBeLessThan(Date.now() + 3_000);
+    const { emitted } = await run({ receivers: { post } }, world.retries);
+    expect(emitted).toMatchObject({ Failed: 1, Paused: 1 });
+    const line = { logCode: 'WEBHOOK_PAUSED', webhookId, reason: 'retry_after', seconds: 900 };
+    expect(world.log.lines[1]).toMatchObject(line);
+    expect(retried()).toMatchObject([{}, { value: { attempt: 11 } }]);
+    expect(await stored()).toMatchObject({ pause: { reason: 'retry_after', length: 900_000 } });
   });
 
   it('has no trial that makes no request: a repeat of a finished delivery gives it back', async () => {
     await send();
     await run();
-    await pause();
-    await world.database.query`update webhooks set paused_until = now() where webhook_id = ${webhookId}`;
+    await pause('now');
     for (const eventId of ['ev-1', 'ev-2']) {
       await send({ eventId }, world.retries);
       await run({}, world.retries);
     }
     expect(await requests()).toHaveLength(2);
-    expect(await stored()).not.toHaveProperty('pause');
-  });
-
-  it('that is enabled while its trial hangs stays so', async () => {
-    await pause();
-    await world.database.query`update webhooks set paused_until = now() where webhook_id = ${webhookId}`;
-    const post: Receivers['post'] = async () => {
-      await world.database.query`
-        update webhooks set paused_until = null, pause_reason = null, pause_seconds = null, failures = 0
-        where webhook_id = ${webhookId}`;
-      return { answered: false, reason: 'timeout' };
-    };
-    await send({}, world.retries);
-    expect(await run({ receivers: { post } }, world.retries)).toMatchObject({ emitted: { Failed: 1 } });
     expect(await stored()).not.toHaveProperty('pause');
   });
 
@@ -453,43 +426,6 @@ describe('a paused webhook', () => {
     expect(await look()).toMatchObject(waiting);
     expect([await requests(), await attempts()]).toEqual([[], []]);
   });
-
-  it('is told in the log and a metric, with the reason', async () => {
-    const post: Receivers['post'] = async () => ({ answered: true, status: 429, retryAfter: '3600' });
-    await send();
-    expect(await run({ receivers: { post } })).toMatchObject({ emitted: { Failed: 1, Paused: 1 } });
-    const line = { logCode: 'WEBHOOK_PAUSED', webhookId, reason: 'retry_after', seconds: 900 };
-    expect(world.log.lines[1]).toMatchObject(line);
-    expect(retried()).toMatchObject([{ value: { attempt: 11 } }]);
-    expect(await stored()).toMatchObject({ pause: { reason: 'retry_after', length: 900_000 } });
-  });
-});
-
-it('a series ends when another one of its delivery was delivered, and a redelivery of that is sent again', async () => {
-  receiver.answer(path, 500);
-  const delivery = await send();
-  await run();
-  receiver.answer(path, 204);
-  await send({ series: 'again', number: 1 }, world.retries);
-  await run({}, world.retries);
-  expect(world.log.lines.at(-1)).toMatchObject({ series: 'again', outcome: 'delivered' });
-  await send({ ...delivery, attempt: 2, copy: 'token' }, world.retries);
-  await run({}, world.retries);
-  expect(await requests()).toHaveLength(2);
-  await send({ series: 'more', number: 1 }, world.retries);
-  await run({}, world.retries);
-  expect(await requests()).toHaveLength(3);
-});
-
-it('records a request without a response while another one changes its webhook', async () => {
-  await send();
-  const post: Receivers['post'] = async () => ({ answered: false, reason: 'connection_closed' });
-  await world.database.owner.transaction(async (other) => {
-    await other.execute(sql`select url from webhooks where webhook_id = ${webhookId} for no key update`);
-    expect(await run({ receivers: { post } })).toMatchObject({ failed: 0 });
-    return ok(null);
-  });
-  expect(await attempts()).toMatchObject([{ status: null }]);
 });
 
 it.each<[string, () => Partial<DeliveryPorts>]>([
@@ -502,60 +438,4 @@ it.each<[string, () => Partial<DeliveryPorts>]>([
   expect([await requests(), await attempts(), await world.deliveries.count()]).toEqual([[], [], hidden(1)]);
   expect(world.deliveries.visibilityTimeouts()).toEqual([5]);
   expect(world.log.lines).toMatchObject([{ logCode: 'WEBHOOK_DELIVERY_WAITS', cause }]);
-});
-
-it('is put together with the queue, key and secret of each variable, and delivers to this machine only for the exact value of its own', async () => {
-  const calls: unknown[] = [];
-  const aws = await startHttpServer(async (request, response) => {
-    const { QueueUrl, KeyId, secretArn } = JSON.parse(await text(request));
-    const operation = String(request.headers['x-amz-target'] ?? request.url)
-      .split(/[./]/)
-      .at(-1);
-    calls.push([
-      operation,
-      String(QueueUrl ?? KeyId ?? secretArn)
-        .split('/')
-        .at(-1),
-    ]);
-    // The database refuses, so that the message stays.
-    response.statusCode = operation === 'Execute' ? 400 : 200;
-    response.end(JSON.stringify({ Mac: Buffer.alloc(32).toString('base64') }));
-  });
-  const names = [...databaseVariables['data-api'], ...variables];
-  const env = jest.replaceProperty(process, 'env', {
-    ...Object.fromEntries(names.map((name) => [name, `${aws.url}${name}`])),
-    ...{ AWS_ENDPOINT_URL: aws.url, AWS_ACCESS_KEY_ID: 'made-up', AWS_SECRET_ACCESS_KEY: 'made-up' },
-    ...{ AWS_REGION: 'eu-central-1', DATABASE_ACCESS: 'data-api', [localReceiversVariable]: 'true' },
-  });
-  const dependencies = createDependencies();
-  const { ports } = dependencies;
-  const handler = createHandler({ ...dependencies, ports: { ...ports, log: world.log } });
-  const ids = { deliveryId: deliveryId('ev-1', webhookId), webhookId, eventId: 'ev-1' };
-  const delivery = writeDelivery({ ...ids, acceptedAt: 0, body: '{}' });
-  for (const [queue, body] of [
-    ['DELIVERY_QUEUE_URL', '{'],
-    ['DELIVERY_QUEUE_URL', delivery],
-    ['RETRY_QUEUE_URL', delivery],
-  ] as const) {
-    const record = { messageId: '1', receiptHandle: '1', attributes: { ApproximateReceiveCount: '1' } };
-    await handler({ Records: [{ ...record, body, eventSourceARN: `arn:${queue}` } as SQSRecord] });
-  }
-  await dependencies.queues.retry.send([{ body: '{}', group: 'g' }]);
-  await ports.events.send([{ body: '{}', group: 'g' }]);
-  await ports.secrets.secret(webhookId, 1);
-  env.restore();
-  await aws.stop();
-  expect(calls).toEqual([
-    ['SendMessageBatch', 'DELIVERY_DEAD_LETTER_QUEUE_URL'],
-    ['Execute', 'DATABASE_SECRET_ARN'],
-    ['ChangeMessageVisibility', 'DELIVERY_QUEUE_URL'],
-    ['Execute', 'DATABASE_SECRET_ARN'],
-    ['ChangeMessageVisibility', 'RETRY_QUEUE_URL'],
-    ['SendMessageBatch', 'RETRY_QUEUE_URL'],
-    ['SendMessageBatch', 'EVENTS_QUEUE_URL'],
-    ['GenerateMac', 'WEBHOOK_SECRETS_KEY_ID'],
-  ]);
-  // On AWS, the Lambda Runtime API.
-  const request = { webhookId, url: 'http://127.0.0.1:9001/', headers: {}, body: '' };
-  expect(await ports.receivers.post(request)).toMatchObject({ reason: 'scheme_not_https' });
 });

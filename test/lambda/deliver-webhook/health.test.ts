@@ -1,10 +1,14 @@
 import { probe } from '../../../domain/probe';
+import { fail, ok } from '../../../domain/result';
 import {
   type Health,
   type HealthResult,
   nextHealth,
   type Pause,
 } from '../../../lambda/deliver-webhook/health';
+import type { AttemptStore } from '../../../lambda/deliver-webhook/ports';
+import { createRecording } from '../../../lambda/deliver-webhook/record-attempts';
+import { SimulatedDatabase } from '../../runs/simulate/database';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const url = 'https://hooks.example.com/';
@@ -113,3 +117,51 @@ it("the environment's own probe is never paused", () => {
       'pause',
     );
 });
+
+/** Records the attempts of batches for one healthy webhook, and counts the calls of its store. */
+function open() {
+  const database = new SimulatedDatabase(Date.now);
+  const webhook = { webhookId: 'wh-1', organizationId: '', url, secretVersion: 1 };
+  database.webhooks.set('wh-1', { ...webhook, health: { failures: 0 } });
+  const store: AttemptStore = {
+    write: async (attempts) => ok(database.write(attempts)),
+    set: async (changes) => ok(database.set(changes)),
+  };
+  const [write, set] = [jest.spyOn(store, 'write'), jest.spyOn(store, 'set')];
+  const record = createRecording(store);
+  const ids = { eventId: 'ev-1', webhookId: 'wh-1', deliveryId: 'msg_1', series: '' };
+  const outcome = { attemptedAt: now, durationMs: 1, outcome: 'failed', reason: 'timeout' } as const;
+  let number = 0;
+  return {
+    calls: () => [write.mock.calls.length, set.mock.calls.length],
+    set,
+    record: (...results: readonly HealthResult[]) =>
+      Promise.all(
+        results.map((health) => record({ ...ids, number: ++number, attempt: 1, ...outcome, health })),
+      ),
+  };
+}
+const written = ok({ isWritten: true });
+
+it('a batch needs one call, and one more if it changes the health, whose pause the first attempt tells', async () => {
+  const { record, calls } = open();
+  expect(await record(good, good)).toEqual([written, written]);
+  expect(calls()).toEqual([1, 0]);
+  const [first, ...others] = await record(...Array(6).fill(silent));
+  expect(first).toMatchObject(ok({ isWritten: true, pause: { reason: 'no_response', length: 30_000 } }));
+  expect(others).toEqual(Array(5).fill(written));
+  expect(calls()).toEqual([2, 1]);
+});
+
+it.each([
+  ['fails', async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const)],
+  ['comes too late', async () => ok([])],
+])(
+  'if the second call %s, the attempts are written, and the next result decides again',
+  async (_, answer) => {
+    const { record, set } = open();
+    set.mockImplementationOnce(answer);
+    expect(await record(...Array(5).fill(silent))).toEqual(Array(5).fill(written));
+    expect(await record(silent)).toMatchObject([ok({ pause: { reason: 'no_response' } })]);
+  },
+);

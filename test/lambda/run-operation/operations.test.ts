@@ -116,11 +116,6 @@ it('list-audit-records lists those of a group, latest first, even if its organiz
   ];
   expect(await listRecords()).toEqual({ ok: true, result: { records } });
   expect(await listRecords(newId('ug'))).toEqual(refused('user_group_not_found'));
-  await region.query`
-    insert into audit_records (organization_id, identity_id, operation, subject_id, outcome, request_id, user_action_id)
-    select ${organizationId}, ${identityId}, ${ids.operation}, ${userGroupId}, 'deleted', 'more', gen_random_uuid()::text
-    from generate_series(1, 120)`;
-  expect((await run<{ records: Json[] }>('list-audit-records', { userGroupId })).records).toHaveLength(100);
 });
 
 const url = 'https://hooks.customer.com/wallet?tenant=1';
@@ -130,17 +125,22 @@ const add = async (change: Json = {}) => {
 };
 const describeWebhook = (webhookId: string) => run('describe-webhook', { webhookId });
 
-it.each([
-  ['add-webhook', { organizationId: probe.organizationId, url }],
-  ['update-webhook', { webhookId: probe.webhookId, url }],
-  ['rotate-webhook-secret', { webhookId: probe.webhookId, again: true }],
-  ['enable-webhook', { webhookId: probe.webhookId }],
-  ['disable-webhook', { webhookId: probe.webhookId }],
-  ['remove-webhook', { webhookId: probe.webhookId }],
-])("%s refuses the environment's own probe", async (operation, input) => {
-  const message = expect.stringContaining("not that of the environment's own probe.");
-  expect(await invoke(operation, input)).toEqual(refused('input_invalid', message));
+it("no operation changes the environment's own probe", async () => {
+  const { organizationId, webhookId } = probe;
+  const names = Object.keys(inputs).filter(
+    (name) => /-webhook(-secret)?$/.test(name) && !/^describe/.test(name),
+  );
+  expect(names).toHaveLength(6);
+  const refusal = refused(
+    'input_invalid',
+    expect.stringContaining("not that of the environment's own probe."),
+  );
+  for (const name of names) {
+    const input = name === 'add-webhook' ? { organizationId, url } : { webhookId };
+    expect([name, await invoke(name, input)]).toEqual([name, refusal]);
+  }
 });
+
 const listWebhooks = async () =>
   (await run<{ webhooks: Json[] }>('list-webhooks', { organizationId })).webhooks;
 
@@ -201,9 +201,7 @@ it('add-webhook waits for a concurrent one of its organization, and counts that 
 
 it.each([
   ['with an address', 'address_instead_of_name', 'https://10.0.0.1/'],
-  ['that is too long once encoded', 'url_too_long', `https://hooks.customer.com/${'é'.repeat(700)}`],
   ['with a fragment', 'fragment_in_url', 'https://hooks.customer.com/#!/token'],
-  ['with a dot segment', 'dot_segment_in_url', 'https://hooks.customer.com/a/../x'],
   ['of the API', 'url_of_this_environment', `${ownFacts.apiUrl}/webhook-origins/check/wh-1`],
   ['of the dashboard', 'url_of_this_environment', ownFacts.dashboardUrl.toUpperCase()],
 ])('a URL %s is refused with %s, and changes nothing', async (_, code, wrong) => {
