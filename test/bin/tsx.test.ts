@@ -14,43 +14,39 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(project, { recursive: true }));
 
-function run(temporary: string) {
+/** @param temporary the folder for temporary files. @default - one without what tsx keeps there */
+function run(temporary = mkdtempSync(join(project, 'cold-'))) {
   const args = ['--require', './bin/tsx.cjs', 'program.ts'];
-  const options = {
+  const env = { PATH: '/usr/bin:/bin', TMPDIR: temporary };
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: project,
-    env: { PATH: '/usr/bin:/bin', TMPDIR: temporary },
+    env,
     encoding: 'utf8',
-  } as const;
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, options);
+  });
   return [status, stdout, stderr];
 }
 
 it('loads TypeScript', () => {
-  expect(run(mkdtempSync(join(project, 'cold-')))).toEqual([0, 'started\n', '']);
+  expect(run()).toEqual([0, 'started\n', '']);
 });
 
-it.each<[string, prepare: () => void, temporary: string, said: RegExp]>([
-  ['the temporary folder cannot be written', () => undefined, '/dev/null', /, \/dev\/null, .* TMPDIR/],
-  [
-    'programs may not be executed',
-    () => chmodSync(join(project, native, 'bin/esbuild'), 0o644),
-    'cold',
-    /noexec/,
-  ],
-  ['the modules are incomplete', () => rmSync(join(project, native), { recursive: true }), 'cold', /npm ci/],
+const program = join(project, native, 'bin/esbuild');
+const other = join(project, 'node_modules/@esbuild/aix-ppc64');
+// Each leaves what it does to the next.
+it.each<[string, prepare: () => void, said: RegExp, temporary?: string]>([
+  ['the temporary folder cannot be written', () => {}, /, \/dev\/null, .* TMPDIR/, '/dev/null'],
+  ['programs may not be executed', () => chmodSync(program, 0o644), /noexec/],
+  ['the modules are incomplete', () => rmSync(join(project, native), { recursive: true }), /npm ci/],
   [
     'the modules are of another platform',
     () => {
-      const other = join(project, 'node_modules/@esbuild/aix-ppc64');
       mkdirSync(other);
       writeFileSync(join(other, 'package.json'), '{"name":"@esbuild/aix-ppc64"}');
     },
-    'cold',
     /not of this machine.*npm ci/,
   ],
-])('says in one line that %s', (_, prepare, temporary, said) => {
+])('says in one line that %s', (_, prepare, said, temporary = undefined) => {
   prepare();
-  const folder = temporary === 'cold' ? mkdtempSync(join(project, 'cold-')) : temporary;
   const line = new RegExp(`^error: .*${said.source}.*\n$`);
-  expect(run(folder)).toEqual([1, '', expect.stringMatching(line)]);
+  expect(run(temporary)).toEqual([1, '', expect.stringMatching(line)]);
 });

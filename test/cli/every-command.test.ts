@@ -91,7 +91,6 @@ const variants: readonly (readonly [command: string, wrong: Wrong])[] = [
   ['move-origin', usual('move-origin', '--dry-run')],
   ['origin-status', { origin: { parameters: { WebhookOriginZone: '1', WebhookOriginUsesReserve: 'yes' } } }],
   ['redeliver', { args: ['--webhook', webhookId, '--event', 'evt_1', '--dry-run'] }],
-  ['smoke', { replies: { [deletion]: () => ({ status: 500 }) } }],
   ['smoke', interrupting],
   ['webhook rotate', usual('webhook rotate', '--again')],
 ];

@@ -1,15 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { transformSync } from 'esbuild';
 import { parse } from 'yaml';
 import { routes } from '../../domain/routes';
+import { createApp } from '../../lib/environments-app';
 import { projectRoot } from '../architecture/sources';
 import { reference, withCosts } from '../runs/write-costs';
-import { readDocuments } from '../support/documents';
+import { codeUnder, readDocuments } from '../support/documents';
 import { complete, first, withDirectAccess } from '../support/rows';
 import { type Json, type Resource, stackOf, synthesizeEveryStack } from '../support/stacks';
+import { temporaryFolder } from '../support/temporary-folder';
 
 // What documents say of the stacks, compared with the templates.
 
+const folder = temporaryFolder();
 const documents = readDocuments();
 const read = (page: string) => readFileSync(join(projectRoot, 'docs', page), 'utf8');
 const find = (text: string, pattern: RegExp) => Array.from(text.matchAll(pattern), ([, found = '']) => found);
@@ -46,6 +50,21 @@ it.each([
   const tried = names.map((name) => Properties[name]);
   const used = stack.all(Type).map((resource) => names.map((name) => resource.Properties[name]));
   expect(new Set(used.map((each) => JSON.stringify(each)))).toEqual(new Set([JSON.stringify(tried)]));
+});
+
+it('deploying.md has an app with a layer on functions, and a stack beside ours', () => {
+  const [code = ''] = codeUnder('docs/deploying.md', 'Build on it');
+  // One environment, without the rule pack and CloudFormation's rules, which take most of a synthesis.
+  const quick = { environments: [withDirectAccess], validateTemplates: false, outdir: folder() };
+  const app = { createApp: (options: object) => createApp({ ...quick, ...options }) };
+  const load = (name: string) => (name === '../lib/environments-app' ? app : require(name));
+  new Function('require', transformSync(code, { loader: 'ts', format: 'cjs' }).code)(load);
+  const template = (stackId: string) => readFileSync(join(folder(), `${stackId}.template.json`), 'utf8');
+  expect(template(stack.name)).toContain(
+    `arn:aws:lambda:${withDirectAccess.region}:111122223333:layer:telemetry:7`,
+  );
+  const beside = template(`${stack.name}Reports`);
+  for (const text of ['"RetentionInDays": 365', '"Key": "environment"']) expect(beside).toContain(text);
 });
 
 describe('a restore', () => {

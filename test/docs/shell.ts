@@ -2,20 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Programs that documents call, and no Unix system has. */
-const programs = [
-  './wallet',
-  'aws',
-  'bash',
-  'curl',
-  'gh',
-  'git',
-  'npm',
-  'npx',
-  'openssl',
-  'psql',
-  'sudo',
-  'xargs',
-];
+const programs = './wallet aws bash curl gh git npm npx openssl psql sudo xargs'.split(' ');
 
 /**
  * The functions that stand for programs: each records its call as `LINE, WORDS`, and prints something for the command after it. Calls fail

@@ -107,12 +107,10 @@ it('creates a change set, reads all pages, and prints losses first, with templat
   const bucket = 'cdk-hnb659fds-assets-111122223333-eu-central-1';
   const [, name, id] = /\/wallet-plan\/((wallet-plan-[\w-]+)\.json)/.exec(put?.action ?? '') ?? [];
   expect(put?.action).toMatch(`PUT /${bucket}/wallet-plan/${name}`);
-  expect([put?.input.bucketOwner, others.at(-1)?.input.bucketOwner]).toEqual([
-    '111122223333',
-    '111122223333',
-  ]);
+  for (const call of [put, others.at(-1)]) expect(call?.input.bucketOwner).toBe('111122223333');
   expect(create?.input).toMatchObject({
-    ...{ StackName: 'WalletEu', ChangeSetName: id },
+    StackName: 'WalletEu',
+    ChangeSetName: id,
     TemplateURL: `https://${bucket}.s3.eu-central-1.amazonaws.com/wallet-plan/${name}`,
     Parameters: [{ ParameterKey: 'WebhookOriginZone', UsePreviousValue: 'true' }],
     Tags: [{ Key: 'environment', Value: 'eu' }],
@@ -148,19 +146,14 @@ it('warns of what only the templates say', async () => {
 });
 
 const denied = { 'cloudformation:CreateChangeSet': () => refusal('AccessDenied') };
+const failing = (StatusReason: string) => changeSet({ Status: 'FAILED', StatusReason });
 // CloudFormation's two sentences.
 const noChanges = "The submitted information didn't contain changes.";
 const noUpdates = 'No updates are to be performed.';
 it.each<[string, Replies, exitCode: number, said: string, last: string]>([
-  ['nothing changes', changeSet({ Status: 'FAILED', StatusReason: noChanges }), 0, 'No changes.', 'Delete'],
-  [
-    'nothing is updated',
-    changeSet({ Status: 'FAILED', StatusReason: noUpdates }),
-    0,
-    'No changes.',
-    'Delete',
-  ],
-  ['the template is wrong', changeSet({ Status: 'FAILED', StatusReason: 'X.' }), 1, 'set: X.\n', 'Delete'],
+  ['nothing changes', failing(noChanges), 0, 'No changes.', 'Delete'],
+  ['nothing is updated', failing(noUpdates), 0, 'No changes.', 'Delete'],
+  ['the template is wrong', failing('X.'), 1, 'set: X.\n', 'Delete'],
   ['AWS denies it', { ...changeSet(), ...denied }, 1, 'CreateChangeSet.', 'Create'],
 ])('leaves nothing behind when %s', async (_, replies, exitCode, said, last) => {
   account().answer(deployed, replies);
@@ -176,9 +169,8 @@ it('plans a new stack from its template, without a change set', async () => {
   writeAssembly(folder(), { Resources: { Key: {} } }, [stack]);
   account().answer(withoutStacks);
   const { exitCode, stdout } = await plan();
-  expect({ exitCode, stdout }).toEqual({
-    ...{ exitCode: 0, stdout: expect.stringContaining('The stack is new.\n\n1 added.') },
-  });
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('The stack is new.\n\n1 added.');
   expect(account().calls).toMatchObject([{ action: 'DescribeStacks', region: first.region }]);
 });
 

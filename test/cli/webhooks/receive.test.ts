@@ -35,16 +35,8 @@ async function receive(...args: string[]) {
   await eventually(() => notes.length > 0);
   const [url = ''] = /http:\/\/127\.0\.0\.1:\d+\//.exec(notes.join()) ?? [];
   /** Posts a delivery: the response's status, and what is printed. */
-  return async ({
-    headers,
-    body,
-    method = 'POST',
-  }: {
-    readonly headers: Record<string, string>;
-    readonly body: string;
-    readonly method?: string;
-  }) => {
-    const { status } = await fetch(url, { method, headers, body });
+  return async (delivery: RequestInit) => {
+    const { status } = await fetch(url, { method: 'POST', ...delivery });
     return { status, printed: results.splice(0).join('\n') };
   };
 }
