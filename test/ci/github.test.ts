@@ -50,7 +50,7 @@ describe('a commit is deployed', () => {
     });
   });
 
-  it('not when a script fails, whose error is one line', async () => {
+  it('not when there was none, and the error of a script is one line', async () => {
     answers = { [url]: { workflow_runs: [] } };
     const printed = 'The workflow check has not run for c0ffee on main. Wait for it, then deploy.\n';
     const outcome = await workspace().start('node --require tsx/cjs .ci/require-green.ts', variables());
@@ -61,19 +61,11 @@ describe('a commit is deployed', () => {
 const branches = { deployment_branch_policy: { protected_branches: false, custom_branch_policies: true } };
 const main = { name: 'main', type: 'branch' };
 
+const ownServer = { GITHUB_SERVER_URL: 'https://acme.ghe.com' };
+const customized = { use_default: false, include_claim_keys: ['repo', 'ref'] };
 it.each<[string, unknown, variables: object, reason: string]>([
-  [
-    'a server of its own',
-    undefined,
-    { GITHUB_SERVER_URL: 'https://acme.ghe.com' },
-    'https://acme.ghe.com has an OIDC issuer',
-  ],
-  [
-    'a customized subject',
-    { use_default: false, include_claim_keys: ['repo', 'ref'] },
-    {},
-    'OIDC tokens (repo, ref), which',
-  ],
+  ['a server of its own', undefined, ownServer, 'https://acme.ghe.com has an OIDC issuer'],
+  ['a customized subject', customized, {}, 'OIDC tokens (repo, ref), which'],
   // As of every repository that nobody customized, and of a token that may not read it.
   ['the usual subject', { use_default: true }, {}, 'is not protected'],
   ['a subject that the token may not read', 403, {}, 'is not protected'],
@@ -150,7 +142,9 @@ it('lists the environments that GitHub has, and skips and names the others', asy
 it('the last good assembly is from the newest deployment that passed smoke, not another artifact of that name', async () => {
   const run = {
     path: '.github/workflows/deploy.yml',
-    ...{ event: 'workflow_dispatch', head_branch: 'main', head_repository: { full_name: 'owner/name' } },
+    event: 'workflow_dispatch',
+    head_branch: 'main',
+    head_repository: { full_name: 'owner/name' },
   };
   const others = [
     { ...run, path: '.github/workflows/check.yml' },

@@ -127,9 +127,9 @@ type Resource = readonly [type: string, physicalId: string, logicalId?: string];
 export const withResources = (...resources: readonly Resource[]): Replies => ({
   'cloudformation:ListStackResources': () => {
     const StackResourceSummaries = resources.map(
-      ([ResourceType, PhysicalResourceId, LogicalResourceId = 'Resource']) => ({
-        ...{ LogicalResourceId, ResourceType, PhysicalResourceId },
-      }),
+      ([ResourceType, PhysicalResourceId, LogicalResourceId = 'Resource']) => {
+        return { LogicalResourceId, ResourceType, PhysicalResourceId };
+      },
     );
     return result({ StackResourceSummaries });
   },

@@ -230,27 +230,19 @@ export function useCommands() {
   const account = useAccount();
   const noon = Date.parse('2026-11-20T12:00:00Z');
   useInstantWaits(noon);
-  const commands = {
+  return {
     account,
-    /** The file of outputs. */
-    write({ outputs, local = false }: Run = {}): string {
-      const { url } = account();
-      const stack = { ...stackAt(url), ...outputs };
-      return writeOutputs(
-        folder(),
-        { [first.stackId]: stack },
-        local ? { kms: url, lambda: url, sqs: url } : undefined,
-      );
-    },
-    async run(words: readonly string[], { replies = healthy(), columns, ...options }: Run = {}) {
+    async run(words: readonly string[], { replies = healthy(), columns, outputs, local = false }: Run = {}) {
       account().answer(replies);
       jest.setSystemTime(noon);
-      const file = commands.write(options);
+      const { url } = account();
+      const stacks = { [first.stackId]: { ...stackAt(url), ...outputs } };
+      const file = writeOutputs(folder(), stacks, local ? { kms: url, lambda: url, sqs: url } : undefined);
       const written: string[] = [];
       const stdout = { columns, write: (text: string) => written.push(text) };
       const stderr = { write: (text: string) => written.push(text.replace(/^(?=.)/gm, '! ')) };
       const { env } = process;
-      if (options.local) process.env = { ...env, ...hostileToAws };
+      if (local) process.env = { ...env, ...hostileToAws };
       const exitCode = await runCommandLine([...words, '--outputs', file], createTerminal(stdout, stderr));
       process.env = env;
       /** All that it prints, its notes marked by `!`. */
@@ -270,5 +262,4 @@ export function useCommands() {
         })),
       ),
   };
-  return commands;
 }

@@ -83,8 +83,11 @@ function lookUp([first = '', second = '']: readonly string[]) {
 const account = useAccount();
 const folder = temporaryFolder();
 const output = (url: string) => ({
-  ...{ ApiBaseUrl: url, OperationsFunctionName: 'operations', WebhookEventsQueueUrl: 'events' },
-  ...{ WebhookOriginAddress: '203.0.113.7', WebhookOriginReserveAddress: '203.0.113.8' },
+  ApiBaseUrl: url,
+  OperationsFunctionName: 'operations',
+  WebhookEventsQueueUrl: 'events',
+  WebhookOriginAddress: '203.0.113.7',
+  WebhookOriginReserveAddress: '203.0.113.8',
 });
 const placeholders: readonly (readonly [RegExp, string])[] = [
   [/^(\w\w)-…$/g, '$1-aaaaa-bbbbb-cccccccccccccccc'],

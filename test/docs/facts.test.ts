@@ -104,7 +104,9 @@ const alarms = stacks.flatMap((stack) => {
     ) ?? [{ Stat, Period }];
     const counts = TreatMissingData === 'notBreaching' && parts.every((part) => part.Stat === 'Sum');
     return {
-      ...{ name: nameOf(alarm), logicalId: alarm.logicalId, notifies: AlarmActions !== undefined },
+      name: nameOf(alarm),
+      logicalId: alarm.logicalId,
+      notifies: AlarmActions !== undefined,
       firesWithoutData: TreatMissingData === 'breaching' && alarm.Condition === undefined,
       minutesUntilOk: counts ? (parts[0]?.Period ?? 0) / 60 : 0,
     };

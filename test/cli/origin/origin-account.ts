@@ -45,7 +45,8 @@ export class OriginAccount {
 
   constructor({ zone = '1', hasReserve = false } = {}) {
     this.parameters = {
-      ...{ BootstrapVersion: '/cdk-bootstrap/x/version', WebhookOriginZone: zone },
+      BootstrapVersion: '/cdk-bootstrap/x/version',
+      WebhookOriginZone: zone,
       ...(hasReserve && { WebhookOriginUsesReserve: 'no' }),
     };
     this.outputs = {
