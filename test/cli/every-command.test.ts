@@ -27,10 +27,22 @@ import { identityId, organizationId, webhookId } from './region';
 const { account, run, asked, sent } = useCommands();
 const folder = temporaryFolder();
 
+const has = (path: string, flag: string) => flagsOf(path)?.includes(flag) ?? false;
+const isGuarded = (path: string) => has(path, '--allow-production');
+/** Commands that write without --allow-production, and why. */
+const exceptions: Readonly<Record<string, string>> = {
+  'move-origin': 'changes nothing without --yes',
+  'webhook test': 'sends no data, to the one receiver that it names',
+};
+/** Whether the last command wrote, or signed for a caller. */
+const hasWritten = () =>
+  sent().length > 0 ||
+  asked().some(({ operation }) => !/^(list|describe)-/.test(operation)) ||
+  account().calls.some(({ action }) => /^(Sign$|UpdateStack$|DELETE )/.test(action));
+
 /** A command's words with its usual options, or with these. */
 function wordsOf(path: string, args = everyCommand[path] ?? []): readonly string[] {
-  const allowed = flagsOf(path)?.includes('--allow-production') ? ['--allow-production'] : [];
-  return [...path.split(' '), ...args, ...allowed];
+  return [...path.split(' '), ...args, ...(isGuarded(path) ? ['--allow-production'] : [])];
 }
 
 /** JWTs decoded, and without what is drawn. */
@@ -95,12 +107,17 @@ const variants: readonly (readonly [command: string, wrong: Wrong])[] = [
   ['webhook rotate', usual('webhook rotate', '--again')],
 ];
 
-it('what commands print and ask for', async () => {
+it('what commands print and ask for; those that write or sign require --allow-production', async () => {
+  const ofEnvironments = walletCommands.map(([path]) => path).filter((path) => has(path, '--outputs'));
+  // `receive` ends at Ctrl-C only; it lists webhooks, and derives their secrets.
+  expect(Object.keys(everyCommand).concat('local receive').sort()).toEqual(ofEnvironments.sort());
   const texts: string[] = [];
   const plain = Object.keys(everyCommand).map((path): (typeof variants)[number] => [path, {}]);
   for (const [path, wrong] of [...plain, ...variants]) {
     const words = wordsOf(path, wrong.args);
     const { exitCode, printed } = await run(words, { replies: answersOf(wrong) });
+    const writes = hasWritten() && !(path in exceptions);
+    if (Object.keys(wrong).length === 0) expect([path, writes]).toEqual([path, isGuarded(path)]);
     const calls = [
       ...asked().map(({ operation, input }) => `> ${operation} ${JSON.stringify(input)}`),
       ...sent().map(({ queue, group, body }) => `> ${queue}, ${group}: ${body}`),
@@ -402,46 +419,20 @@ it('converts signatures of KMS, with integers of any length', () => {
   }
 });
 
-describe('--allow-production', () => {
-  /** Commands that write without it, and why. */
-  const exceptions: Readonly<Record<string, string>> = {
-    'move-origin': 'changes nothing without --yes',
-    'webhook test': 'sends no data, to the one receiver that it names',
-  };
-  const guarded = (path: string) => flagsOf(path)?.includes('--allow-production');
-  const commands = Object.entries(everyCommand);
-
-  it('is an option of each command that writes or signs for a caller, and of no other', async () => {
-    const ofEnvironments = walletCommands
-      .map(([path]) => path)
-      .filter((path) => flagsOf(path)?.includes('--outputs'));
-    // `receive` ends at Ctrl-C only; it lists webhooks, and derives their secrets.
-    expect(Object.keys(everyCommand).concat('local receive').sort()).toEqual(ofEnvironments.sort());
-    for (const [path] of commands) {
-      await run(wordsOf(path));
-      const writes =
-        sent().length > 0 ||
-        asked().some(({ operation }) => !/^(list|describe)-/.test(operation)) ||
-        account().calls.some(({ action }) => /^(Sign$|UpdateStack$|DELETE )/.test(action));
-      expect([path, writes && !(path in exceptions)]).toEqual([path, guarded(path)]);
+it.each([withSla, withoutSla])(
+  '--allow-production is required in deployed production only: $name',
+  async ({ name, stackId, serviceLevelAgreement }) => {
+    const place = ['--environment', name, '--outputs', writeOutputs(folder(), { [stackId]: {} })];
+    for (const [path, args] of Object.entries(everyCommand).filter(([path]) => isGuarded(path))) {
+      const isRefused = async (...more: string[]) => {
+        const { exitCode, stderr } = await runWallet([...path.split(' '), ...args, ...place, ...more]);
+        // Otherwise they go on, to an output that is missing here, which a dry run may not need.
+        expect(exitCode === 1 || more.includes('--dry-run')).toBe(true);
+        return new RegExp(`${name} is in production.*\\n.*--allow-production`).test(stderr);
+      };
+      expect([path, await isRefused()]).toEqual([path, serviceLevelAgreement]);
+      expect([path, await isRefused('--allow-production')]).toEqual([path, false]);
+      if (has(path, '--dry-run')) expect(await isRefused('--dry-run')).toBe(false);
     }
-  });
-
-  it.each([withSla, withoutSla])(
-    'is required in deployed production only: $name',
-    async ({ name, stackId, serviceLevelAgreement }) => {
-      const place = ['--environment', name, '--outputs', writeOutputs(folder(), { [stackId]: {} })];
-      for (const [path, args] of commands.filter(([path]) => guarded(path))) {
-        const isRefused = async (...more: string[]) => {
-          const { exitCode, stderr } = await runWallet([...path.split(' '), ...args, ...place, ...more]);
-          // Otherwise they go on, to an output that is missing here, which a dry run may not need.
-          expect(exitCode === 1 || more.includes('--dry-run')).toBe(true);
-          return new RegExp(`${name} is in production.*\\n.*--allow-production`).test(stderr);
-        };
-        expect([path, await isRefused()]).toEqual([path, serviceLevelAgreement]);
-        expect([path, await isRefused('--allow-production')]).toEqual([path, false]);
-        if (flagsOf(path)?.includes('--dry-run')) expect(await isRefused('--dry-run')).toBe(false);
-      }
-    },
-  );
-});
+  },
+);
