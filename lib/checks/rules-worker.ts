@@ -17,7 +17,8 @@ function prepare(): void {
   const folder = mkdtempSync(join(tmpdir(), 'wallet-rules-'));
   try {
     const templatePath = join(folder, 'types.json');
-    const resources = reviewed.map((Type, index) => [`Resource${index}`, { Type }]);
+    const types = new Set(reviewed.map((each) => each.replace(/\..*/, '')));
+    const resources = Array.from(types, (Type, index) => [`Resource${index}`, { Type }]);
     writeFileSync(templatePath, JSON.stringify({ Resources: Object.fromEntries(resources) }));
     validate([{ templatePath }]);
   } finally {

@@ -8,6 +8,7 @@ import { useMigratedDatabase } from '../support/region-database';
 const region = useMigratedDatabase();
 const ids = { id: newEventId(), organizationId: newId('or'), kind: 'a' };
 
+// Those of Python, Go, Ruby and PHP are in test/tools/parsers.tool.ts.
 it('Node.js and PostgreSQL refuse no event that is accepted, and read the same doubles', async () => {
   const client = new Client({ ...region.postgres, user: region.postgres.superuser });
   await client.connect();

@@ -1,27 +1,17 @@
 import { deliveryId, retrySchedule } from '../../domain/delivery';
 import * as deliverWebhook from '../../lambda/deliver-webhook/variables';
 import * as fanOutEvent from '../../lambda/fan-out-event/variables';
-import { drawWorld } from '../runs/simulate/draw-world';
+import { drawWorld } from '../runs/simulate/stories';
 import { runWorld, type WorldOptions } from '../runs/simulate/world';
 
 /** One event for one receiver. */
 const alone: WorldOptions = {
-  seed: 2,
-  days: 10,
-  organizations: 1,
-  webhooks: 1,
-  events: 1,
-  acts: 0,
-  receivers: [503],
-  recovers: false,
-  probabilities: {},
-  repeats: 0,
-  bursts: 0,
-  healthy: 1,
-  skew: 0,
+  ...{ seed: 2, days: 10, organizations: 1, webhooks: 1, events: 1, receivers: [503], recovers: false },
+  ...{ probabilities: {}, repeats: 0, repeatDays: 0, outages: [], acts: 0, bursts: 0, healthy: 1, skew: 0 },
 };
+const events = new Set(['ev-0-0']);
 const attempts = retrySchedule.length;
-const run = (...faults: string[]) => runWorld(alone, { faults: new Set(faults) });
+const run = (...faults: string[]) => runWorld(alone, { events, faults: new Set(faults) });
 const subject = deliveryId('ev-0-0', 'wh-00000-simul-00000000000000');
 
 it('the same seed gives the same history', async () => {

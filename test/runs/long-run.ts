@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { endingSignals } from '../../cli/shell/interruption';
 import { printable } from '../../domain/printable';
 import { Cleanup } from '../../local/shared/cleanup';
+import { startLocalCommand } from '../support/local-command';
 
 // Silences the SDK's warnings about future Node.js requirements.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
@@ -23,6 +24,9 @@ export async function temporaryFolder(cleanup: Cleanup): Promise<string> {
   return directory;
 }
 
+/** This project. */
+export const projectRoot = resolve(__dirname, '../..');
+
 export interface Harness {
   /** Aborted by Ctrl-C, SIGTERM and a closed terminal. */
   readonly signal: AbortSignal;
@@ -30,6 +34,19 @@ export interface Harness {
   readonly cleanup: Cleanup;
   /** Writes a line to stderr, after the time. */
   progress(line: string): void;
+}
+
+/** `npm start` of the project in a folder, on a state folder and free ports, when it is ready. It ends with the run. */
+export async function startProject(directory: string, state: string, { signal, cleanup }: Harness) {
+  const command = startLocalCommand(directory, '--state', state, '--port-offset', 'any');
+  const stop = async () => {
+    command.process.kill('SIGTERM');
+    await command.ended();
+  };
+  cleanup.add(stop);
+  signal.addEventListener('abort', stop);
+  await command.ready();
+  return { processes: command.processes, stop };
 }
 
 export interface Outcome {

@@ -1,5 +1,8 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { projectRoot } from '../../../local/assembly/synthesis';
 import { openState } from '../../../local/state/lock';
 import { temporaryFolder } from '../../support/temporary-folder';
 
@@ -50,4 +53,28 @@ it('does not unlock a folder that was deleted and is now in use by another start
   state.close();
   expect(() => openState(folder())).toThrow('already running');
   other.close();
+});
+
+/** Where this process may: a process of another container, whose id means nothing here. */
+const inNamespace = ['unshare', '--pid', '--fork', '--kill-child'];
+const wrappers = [
+  [],
+  ...(spawnSync(inNamespace[0] as string, [...inNamespace.slice(1), 'true']).status === 0
+    ? [inNamespace]
+    : []),
+];
+it.each(wrappers)('is locked until its process is killed %s', async (...wrapper) => {
+  const open = `require('./local/state/lock').openState(process.argv[1]); console.log('open'); setInterval(() => 0, 1e6)`;
+  const node = [process.execPath, '--require', './bin/tsx.cjs', '-e', open, folder()];
+  const [command = '', ...args] = [...wrapper, ...node];
+  const child = spawn(command, args, { cwd: projectRoot, stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    await once(child.stdout, 'data');
+    for (const message of [/already running in .*: process \d+ on .*\. Stop it/, 'already running'])
+      expect(() => openState(folder())).toThrow(message);
+  } finally {
+    child.kill('SIGKILL');
+  }
+  await once(child.stdout, 'close');
+  openState(folder()).close();
 });

@@ -2,7 +2,8 @@ import { cpus, loadavg, release, type } from 'node:os';
 import { Argument, Command } from 'commander';
 import { number } from '../../../cli/shell/options';
 import { columns } from '../../../cli/shell/terminal';
-import { longRun } from '../long-run';
+import { longRun, temporaryFolder } from '../long-run';
+import { measureBurst } from './burst';
 import { measureDeletion } from './delete';
 import { measureDelivery } from './deliver';
 import { type Figure, judge, missed, type PartOptions } from './measure';
@@ -12,6 +13,7 @@ const parts: Readonly<Record<string, (options: PartOptions) => Promise<readonly 
   delete: measureDeletion,
   deliver: measureDelivery,
   purge: measurePurge,
+  burst: measureBurst,
 };
 const names = Object.keys(parts);
 
@@ -28,7 +30,8 @@ void longRun<{ effort: number }>(command, async (options, harness) => {
   const [chosen] = command.processedArgs;
   for (const part of chosen as string[]) {
     harness.progress(`${part}: started, load ${loadavg()[0]?.toFixed(1)}`);
-    const figures = (await parts[part]?.({ ...harness, effort })) ?? [];
+    const directory = await temporaryFolder(harness.cleanup);
+    const figures = (await parts[part]?.({ ...harness, effort, directory })) ?? [];
     rows.push(...figures.map((figure) => judge(part, figure, effort)));
     await harness.cleanup.run();
   }

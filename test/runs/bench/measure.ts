@@ -3,13 +3,15 @@ import type { Harness } from '../long-run';
 export interface PartOptions extends Harness {
   /** The fraction of the usual number of samples, from 0 to 1. */
   readonly effort: number;
+  /** A temporary folder. */
+  readonly directory: string;
 }
 
-/** A median against another of the same run. */
+/** A median against another of the same run, or against a limit. */
 export interface Figure {
   readonly what: string;
   readonly against: string;
-  readonly unit: 'ms' | '/s';
+  readonly unit: 'ms' | '/s' | 'MiB';
   readonly value: readonly number[];
   readonly baseline: readonly number[];
   /** The bound of the ratio: a lower one for rates, an upper one for all else. */

@@ -3,10 +3,9 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { stateFolder } from '../../../local/state/paths';
-import { projectRoot } from '../../architecture/sources';
-import { startLocalCommand, startNodeIn } from '../../support/local-command';
+import { startNodeIn } from '../../support/local-command';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
-import { type Harness, longRun, temporaryFolder } from '../long-run';
+import { type Harness, longRun, projectRoot, startProject, temporaryFolder } from '../long-run';
 
 const command = new Command('npm run compatible --')
   .description(
@@ -104,7 +103,7 @@ async function openBase(base: string, { cleanup, progress }: Harness): Promise<s
 type RunningRelease = Awaited<ReturnType<typeof startRelease>>;
 
 /** A project whose own `npm start` runs on a state folder. @throws Error with its output if it does not become ready */
-async function startRelease(directory: string, state: string, { signal, cleanup }: Harness) {
+async function startRelease(directory: string, state: string, harness: Harness) {
   const run = async (...args: string[]) => {
     const program = startNodeIn(directory, ['--require', 'tsx/cjs', ...args]);
     const { exitCode, stdout, stderr } = await program.ended();
@@ -113,15 +112,8 @@ async function startRelease(directory: string, state: string, { signal, cleanup 
   };
   const names = "require('./lib/environments').environments.map(({ name }) => name)";
   const environments: string[] = JSON.parse(await run('--print', `JSON.stringify(${names})`));
-  signal.throwIfAborted();
-  const command = startLocalCommand(directory, '--state', state, '--port-offset', 'any');
-  const stop = async () => {
-    command.process.kill('SIGTERM');
-    await command.ended();
-  };
-  cleanup.add(stop);
-  signal.addEventListener('abort', stop);
-  await command.ready();
+  harness.signal.throwIfAborted();
+  const { stop } = await startProject(directory, state, harness);
   const outputs = ['--outputs', stateFolder(state).outputsFile];
   return {
     environments,

@@ -7,8 +7,10 @@ type Run = () => unknown;
 export class Clock {
   /** Milliseconds since 1970. */
   now = Date.UTC(2026, 10, 20);
-  /** Latest first; those of one time stay in order. */
-  private readonly timers: { readonly at: number; readonly run: Run }[] = [];
+  /** Keyed by time; those of one time stay in order. */
+  private readonly timers = new Map<number, Run[]>();
+  /** The keys, latest first. */
+  private readonly times: number[] = [];
   private activity = 0;
 
   /** Something happened: what it set off may not have come to rest. */
@@ -22,20 +24,26 @@ export class Clock {
 
   after(milliseconds: number, run: Run): void {
     const at = this.now + Math.max(0, Math.ceil(milliseconds));
-    this.timers.splice(this.timers.findLastIndex((timer) => timer.at > at) + 1, 0, { at, run });
+    const others = this.timers.get(at);
+    if (others) return void others.push(run);
+    this.timers.set(at, [run]);
+    this.times.splice(this.times.findLastIndex((time) => time > at) + 1, 0, at);
   }
 
   /** Runs what is due, one timer after another, until `end`, until `isDone`, or until nothing is left. */
   async run(end: number, isDone = () => false): Promise<void> {
     await this.settle();
     for (;;) {
-      const next = this.timers.at(-1);
-      if (next === undefined || next.at > end || isDone()) return;
-      this.timers.pop();
-      this.now = next.at;
-      if (next.run() === false) continue;
-      this.touch();
-      await this.settle();
+      const next = this.times.at(-1);
+      if (next === undefined || next > end || isDone()) return;
+      this.now = next;
+      for (const run of this.timers.get(next) ?? []) {
+        if (run() === false) continue;
+        this.touch();
+        await this.settle();
+      }
+      this.timers.delete(next);
+      this.times.pop();
     }
   }
 

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { Command } from 'commander';
 import { number } from '../../../cli/shell/options';
 import { longRun } from '../long-run';
-import { drawWorld } from './draw-world';
+import { drawWorld, tellStory } from './stories';
 import { runWorld } from './world';
 
 /** Of at most nine digits, which `number` reads. */
@@ -24,21 +24,28 @@ void longRun<{ seed?: number; duration: number }>(
   async ({ seed: given, duration: seconds }, { signal, progress }) => {
     const first = given ?? randomInt(1, lastSeed);
     const end = Date.now() + seconds * 1_000;
-    let requests = 0;
-    let seed = first;
-    do {
+    const totals = { worlds: 0, events: 0, deliveries: 0, requests: 0, faults: 0 };
+    for (let seed = first; seed === first || Date.now() < end; seed++) {
       const options = drawWorld(seed);
       progress(`--seed ${seed} ${JSON.stringify(options)}`);
-      const { violations, history, requests: made } = await runWorld(options);
-      requests += made;
-      const [violation] = violations;
-      if (violation) {
-        const story = history.filter((line) => violation.ids.some((id) => line.includes(id)));
-        const report = [...story, '', violation.text, '', `Violated with --seed ${seed}`].join('\n');
-        return { report, failed: true };
+      const outcome = await runWorld(options);
+      totals.worlds++;
+      for (const what of ['events', 'faults'] as const) totals[what] += outcome[what].length;
+      for (const what of ['deliveries', 'requests'] as const) totals[what] += outcome[what];
+      if (outcome.violations.length > 0) {
+        const { history, violations } = await tellStory(options, outcome);
+        const told = [
+          ...history,
+          '',
+          ...violations.map(({ text }) => text),
+          '',
+          `Violated with --seed ${seed}`,
+        ];
+        return { report: told.join('\n'), failed: true };
       }
-      seed++;
-    } while (given === undefined && !signal.aborted && Date.now() < end);
-    return { report: `${seed - first} worlds, ${requests} requests: 0 violations`, failed: false };
+      if (given !== undefined || signal.aborted) break;
+    }
+    const counts = Object.entries(totals).map(([what, count]) => `${count} ${what}`);
+    return { report: `${counts.join(', ')}: 0 violations`, failed: false };
   },
 );

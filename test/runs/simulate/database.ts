@@ -1,5 +1,5 @@
 import type { DisabledWebhook, Redelivery } from '../../../domain/event';
-import { type Health, type Pause, type Trial, trialTime } from '../../../lambda/deliver-webhook/health';
+import { type Health, type Trial, trialTime } from '../../../lambda/deliver-webhook/health';
 import type {
   AttemptRow,
   DeliveryState,
@@ -21,7 +21,8 @@ export interface SimulatedWebhook {
   /** If it is disabled. */
   disabling?: DisabledWebhook;
   health: Health;
-  readonly secretVersion: number;
+  secretVersion: number;
+  rotatedAt?: number;
 }
 
 /** What PostgreSQL does for the two functions: the cases of test/contract hold it to that. */
@@ -31,14 +32,25 @@ export class SimulatedDatabase {
   /** Keyed by delivery. */
   readonly attempts = new Map<string, readonly AttemptRow[]>();
 
-  /** @param paused is told each pause that is set or ended, except claims of trials */
-  constructor(
-    readonly now: () => number,
-    private readonly paused: (webhookId: string, pause: Pause | undefined) => void = () => undefined,
-  ) {}
+  /** Webhooks' rows that a statement has locked, with the statements that wait for them. */
+  private readonly locks = new Map<string, (() => void)[]>();
+
+  constructor(readonly now: () => number) {}
 
   of(organizationId: string): readonly SimulatedWebhook[] {
     return [...this.webhooks.values()].filter((webhook) => webhook.organizationId === organizationId);
+  }
+
+  /** Events are stored for 14 days, attempts for 31. */
+  purge(): void {
+    const day = 86_400_000;
+    for (const [id, { acceptedAt }] of this.events)
+      if (acceptedAt < this.now() - 14 * day) this.events.delete(id);
+    for (const [id, rows] of this.attempts)
+      this.attempts.set(
+        id,
+        rows.filter(({ attemptedAt }) => attemptedAt >= this.now() - 31 * day),
+      );
   }
 
   /** Of a webhook whose pause is over, each that may be the trial is told that its claim is set. */
@@ -48,7 +60,7 @@ export class SimulatedDatabase {
     for (const { webhookId, mayTry } of deliveries) {
       const webhook = this.webhooks.get(webhookId);
       const { pause } = webhook?.health ?? {};
-      if (!mayTry || !webhook || !pause || pause.until > this.now()) continue;
+      if (!mayTry || !webhook || !pause || pause.until > this.now() || this.locks.has(webhookId)) continue;
       webhook.health = { ...webhook.health, pause: { ...pause, until } };
       claimed.add(webhookId);
     }
@@ -93,8 +105,8 @@ export class SimulatedDatabase {
     };
   }
 
-  /** `AttemptStore.write`, at one instant. */
-  write(attempts: readonly AttemptRow[]): readonly Written[] {
+  /** `AttemptStore.write`, at one instant. @param isLocked whether another batch holds the lock of a webhook's row */
+  write(attempts: readonly AttemptRow[], isLocked = (_webhookId: string) => false): readonly Written[] {
     const written = new Set<AttemptRow>();
     for (const row of [...attempts].sort((one, other) => orderOf(one) - orderOf(other))) {
       const rows = this.attempts.get(row.deliveryId) ?? [];
@@ -113,6 +125,7 @@ export class SimulatedDatabase {
       if (!webhook || counted.length === 0) continue;
       const answered = counted.some((health) => health.answered);
       const silences = counted.filter((health) => health.silent).length;
+      if (!answered && silences > 0 && isLocked(webhookId)) continue;
       const failures = answered ? 0 : webhook.health.failures + silences;
       webhook.health = { ...webhook.health, failures };
       known.set(`${webhookId} ${webhook.url}`, webhook.health);
@@ -121,6 +134,35 @@ export class SimulatedDatabase {
       const health = known.get(`${row.webhookId} ${row.health?.url}`);
       return { isWritten: written.has(row), now: this.now(), ...(health && { health }) };
     });
+  }
+
+  /**
+   * Locks rows as the statements do, until `run`: those of answers one after another, then the others unless one is locked.
+   * @param rest what the statement takes, with its locks
+   */
+  async locking<Value>(
+    rows: readonly { readonly webhookId: string; readonly waits: boolean }[],
+    rest: () => Promise<unknown>,
+    run: (isSkipped: (webhookId: string) => boolean) => Value,
+  ): Promise<Value> {
+    const waiting = new Set(rows.flatMap(({ webhookId, waits }) => (waits ? [webhookId] : [])));
+    for (const id of [...waiting].sort()) {
+      const others = this.locks.get(id);
+      if (others) await new Promise<void>((resolve) => others.push(resolve));
+      else this.locks.set(id, []);
+    }
+    const silent = new Set(rows.flatMap(({ webhookId }) => (waiting.has(webhookId) ? [] : [webhookId])));
+    const skipped = new Set([...silent].filter((id) => this.locks.has(id)));
+    const locked = [...waiting, ...[...silent].filter((id) => !skipped.has(id))];
+    for (const id of locked) if (!this.locks.has(id)) this.locks.set(id, []);
+    await rest();
+    const value = run((id) => skipped.has(id));
+    for (const id of locked) {
+      const next = this.locks.get(id)?.shift();
+      if (next) next();
+      else this.locks.delete(id);
+    }
+    return value;
   }
 
   /** `AttemptStore.set`. */
@@ -137,7 +179,6 @@ export class SimulatedDatabase {
         ...(to.pause && { pause: to.pause }),
         ...(unhealthyAt !== undefined && { unhealthyAt }),
       };
-      if (pause?.until !== to.pause?.until) this.paused(webhookId, to.pause);
       return [webhookId];
     });
   }
@@ -175,8 +216,7 @@ export class SimulatedDatabase {
 
 const stored = ({ health: { unhealthyAt, pause }, ...webhook }: SimulatedWebhook) => ({
   ...webhook,
-  enabled: !webhook.disabling,
-  unhealthy: unhealthyAt !== undefined,
+  ...{ enabled: !webhook.disabling, unhealthy: unhealthyAt !== undefined },
   ...(pause && { pause }),
 });
 

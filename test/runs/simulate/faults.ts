@@ -8,6 +8,7 @@ export const faultKinds = [
   'response lost',
   'sent twice',
   'send refused',
+  'entry refused',
   'hide refused',
   // A message in flight is delivered again.
   'received twice',

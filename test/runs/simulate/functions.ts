@@ -19,7 +19,7 @@ import type { FaultKind, Faults } from './faults';
 import type { Invariants } from './invariants';
 import { type Answer, type ReceiverKind, receiverKinds } from './receivers';
 import { createClient, type SimulatedQueue, subjectOf } from './sqs';
-import type { Request } from './webhook-book';
+import { type Request, secretOf } from './webhook-book';
 
 export type QueueName = 'events' | 'deliveries' | 'retries';
 
@@ -33,8 +33,12 @@ export interface Surroundings {
   readonly queues: Readonly<Record<QueueName, SimulatedQueue>>;
   /** The receiver at a URL. */
   kindOf(url: string): ReceiverKind;
+  /** Whether an outage of ours is under way. */
+  isDown(service: Service): boolean;
   tell(subject: string, line: string): void;
 }
+
+type Service = 'database' | 'keys' | 'queues';
 
 const never = new Promise<never>(() => undefined);
 const quiet = () => undefined;
@@ -64,7 +68,8 @@ export class Instance {
     const client = createClient(Object.values(world.queues), (place, subjects, work) =>
       this.call(place, subjects, async () => {
         const kind = place === 'hide' ? 'hide refused' : 'send refused';
-        if (await this.isRefused(kind, place, subjects, timeouts.queue)) throw new Error('TimeoutError');
+        await world.clock.wait(this.isSlow(place, subjects) ? timeouts.queue - 100 : 5);
+        if (this.isRefused('queues', kind, place, subjects)) throw new Error('TimeoutError');
         return work();
       }),
     );
@@ -98,7 +103,7 @@ export class Instance {
     const ports = {
       ...common,
       webhooks: this.webhooks(),
-      secrets: { secret: (webhookId: string) => this.deriveSecret(webhookId) },
+      secrets: { secret: (id: string, version: number) => this.deriveSecret(id, version) },
       receivers: { post: (request: WebhookRequest) => this.post(request) },
       metrics,
       now: () => world.clock.now,
@@ -144,19 +149,25 @@ export class Instance {
     return dies('after') ? never : value;
   }
 
-  /** A call of a service takes its time, or almost as long as it may. */
-  private async isRefused(kind: FaultKind, place: string, subjects: readonly string[], longest: number) {
-    const { clock, faults } = this.world;
-    await clock.wait(faults.happen('slow', place, subjects) ? longest - 100 : 4);
-    return faults.happen(kind, place, subjects);
+  private isSlow = (place: string, subjects: readonly string[]) =>
+    this.world.faults.happen('slow', place, subjects);
+
+  private isRefused(service: Service, kind: FaultKind, place: string, subjects: readonly string[]): boolean {
+    const { faults, invariants, isDown } = this.world;
+    if (!isDown(service)) return faults.happen(kind, place, subjects);
+    // Without its row, an attempt may be made again.
+    if (place === 'record') for (const subject of subjects) invariants.fault(subject);
+    for (const subject of this.batch) invariants.excuse(subject);
+    return true;
   }
 
-  private query<T>(place: string, subjects: readonly string[], work: () => T) {
+  private query<T>(place: string, subjects: readonly string[], work: () => T | Promise<T>) {
     const { clock, faults } = this.world;
     const lost = fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
     return this.call<Result<T, DatabaseUnavailable>>(place, subjects, async () => {
-      if (await this.isRefused('database refused', place, subjects, longestCall)) return lost;
-      const value = ok(work());
+      await clock.wait(this.isSlow(place, subjects) ? longestCall - 100 : 3);
+      if (this.isRefused('database', 'database refused', place, subjects)) return lost;
+      const value = ok(await work());
       if (!faults.happen('database answer lost', place, subjects)) return value;
       await clock.wait(7_000);
       return lost;
@@ -190,7 +201,9 @@ export class Instance {
   }
 
   private webhooks(): Webhooks {
-    const { database, invariants } = this.world;
+    const { clock, database, invariants } = this.world;
+    // Mostly a few milliseconds: batches that end together meet.
+    const hold = () => clock.wait(300 * this.random() ** 6);
     return {
       find: this.queryAll(
         'find',
@@ -200,42 +213,48 @@ export class Instance {
       release: (id, trial) => this.query('release', [id], () => database.release(id, trial)),
       record: createRecording({
         write: (attempts) => {
+          const rows = attempts.flatMap(({ webhookId, health }) =>
+            health ? [{ webhookId, waits: health.answered || !health.silent }] : [],
+          );
+          const write = (isSkipped: (id: string) => boolean) => database.write(attempts, isSkipped);
           const ids = attempts.map(({ deliveryId }) => deliveryId);
-          return this.query('record', ids, () => database.write(attempts));
+          return this.query('record', ids, () => database.locking(rows, hold, write));
         },
         set: (changes) => {
           const ids = changes.map(({ webhookId }) => webhookId);
-          return this.query('set health', ids, () => database.set(changes));
+          const rows = ids.map((webhookId) => ({ webhookId, waits: true }));
+          const set = () => database.set(changes);
+          return this.query('set health', ids, () => database.locking(rows, hold, set));
         },
       }),
       disable: (id, url, reason) =>
         this.query('disable', [id], () => {
           const disabled = database.disable(id, url, reason);
-          if (disabled?.isNew) invariants.disabled(disabled);
+          if (disabled?.isNew) invariants.disabled(id, reason);
           return disabled;
         }),
     };
   }
 
-  private deriveSecret(webhookId: string) {
+  private deriveSecret(webhookId: string, version: number) {
     const [place, subjects] = ['derive secret', [webhookId]] as const;
     return this.call(place, subjects, async () => {
-      return (await this.isRefused('key refused', place, subjects, timeouts.keys))
+      if (this.isSlow(place, subjects)) await this.world.clock.wait(timeouts.keys - 100);
+      return this.isRefused('keys', 'key refused', place, subjects)
         ? fail({ kind: 'secret_unavailable', reason: 'timeout' } as const)
-        : ok(Buffer.alloc(32));
+        : ok(secretOf(webhookId, version));
     });
   }
 
   private async post({ webhookId, url, headers, body, limit }: WebhookRequest): Promise<AttemptResult> {
     const { clock, random, kindOf, invariants, tell } = this.world;
     const deliveryId = headers['webhook-id'] ?? '';
-    const timestamp = 1_000 * Number(headers['webhook-timestamp']);
     return this.call('request', [deliveryId], async () => {
       const beganAt = clock.now;
       const receiver: (random: number, now: number) => Answer = receiverKinds[kindOf(url)];
       const answer = receiver(random(`answer to ${deliveryId} at ${beganAt}`), beganAt);
       const busyUntil = answer.after < timeouts.response ? beganAt + answer.after : beganAt;
-      const made: Request = { deliveryId, url, body, timestamp, beganAt, busyUntil };
+      const made: Request = { deliveryId, url, body, headers, beganAt, busyUntil };
       tell(deliveryId, `request to ${webhookId} at ${url}`);
       const chain = invariants.request(made, this.messages);
       const result = await this.wait(answer, limit);

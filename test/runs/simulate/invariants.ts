@@ -1,6 +1,5 @@
 import { deliveryId as idOf, retrySchedule } from '../../../domain/delivery';
-import { type DisabledWebhook, disabledEvent } from '../../../domain/event';
-import { type AttemptResult, isSlow } from '../../../lambda/deliver-webhook/retry-schedule';
+import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import { backoffSeconds } from '../../../lambda/shared/queue';
 import type { Clock } from './clock';
 import { last, readAsked, type Window, windowAfter } from './promises';
@@ -8,6 +7,8 @@ import { type Request, underWay, type WebhookBook } from './webhook-book';
 
 /** Milliseconds by which our queues and functions may be late: without faults, and after one. */
 const lag = { usual: 10_000, fault: 1_000 * backoffSeconds(1_000, 1) + 420_000 };
+/** Milliseconds by which the clocks of the database and the functions differ at most. */
+const mostSkew = 2_000;
 /** Milliseconds for which a repeat waits, so that the first attempt is over. */
 const repeatWait = 60_000;
 /** Times that a message may be killed along with one that kills its function. */
@@ -15,9 +16,9 @@ const mostAlong = 6;
 const hours = 3_600_000;
 
 export interface Violation {
+  /** Empty if it is about none. */
+  readonly eventId: string;
   readonly text: string;
-  /** What its story is about. */
-  readonly ids: readonly string[];
 }
 
 interface Ids {
@@ -29,12 +30,11 @@ interface Ids {
 /** One event for one webhook. */
 interface Story extends Ids {
   readonly webhook: WebhookBook;
-  readonly text: string;
-  /** The webhook whose disabling it tells: until that is enabled again. */
-  readonly announces: WebhookBook | undefined;
+  /** The event's text; undefined for an announcement, until its first request. */
+  text: string | undefined;
   requests: number;
   slow: number;
-  /** Of its producer: the functions may repeat an announcement. */
+  /** Repeats of its producer. */
   repeats: number;
   busyUntil: number;
   deliveredAt: number;
@@ -44,14 +44,26 @@ interface Story extends Ids {
 /** One series of attempts. */
 interface Chain {
   readonly story: Story;
-  /** Undefined if nothing is known that caused it. */
+  /** When it was caused; undefined if nothing is known that caused it. */
   causedAt: number | undefined;
+  /** Its messages. */
+  live: number;
   window: Window | undefined;
   /** The last request. */
   at: { readonly beganAt: number; readonly lo: number } | undefined;
   firstAt: number;
   /** Milliseconds for which our own queues kept it. */
   kept: number;
+  /** Requests since a fault. */
+  clean: number;
+}
+
+interface Announcement {
+  readonly webhook: WebhookBook;
+  readonly to: WebhookBook;
+  readonly reason: string;
+  readonly at: number;
+  isMet: boolean;
 }
 
 /**
@@ -62,54 +74,88 @@ interface Chain {
 export class Invariants {
   readonly violations: Violation[] = [];
   readonly webhooks = new Map<string, WebhookBook>();
-  requests = 0;
   private readonly stories = new Map<string, Story>();
   private readonly faults = new Map<string, { count: number; at: number }>();
   private readonly along = new Map<string, number>();
+  private readonly announcements: Announcement[] = [];
+  private faultAt = 0;
 
   constructor(private readonly clock: Clock) {}
 
+  counts(): { readonly deliveries: number; readonly requests: number } {
+    const stories = [...this.stories.values()];
+    return { deliveries: stories.length, requests: stories.reduce((sum, { requests }) => sum + requests, 0) };
+  }
+
   violated(subject: string, promise: string): void {
     const time = new Date(this.clock.now).toISOString();
-    const { eventId, webhookId } = this.stories.get(subject) ?? {};
-    const ids = [subject, eventId, webhookId].filter((id) => id !== undefined);
-    this.violations.push({ text: `${time} ${subject} ${promise}`, ids });
+    const eventId = this.stories.get(subject)?.eventId ?? '';
+    this.violations.push({ eventId, text: `${time} ${subject} ${promise}` });
   }
 
   // What happened.
 
-  /** "An id that is sent again reaches only webhooks that had no attempt of it." */
-  sent(eventId: string, organizationId: string, text: string, announces?: WebhookBook): void {
-    for (const webhook of this.webhooks.values()) {
-      if (webhook.organizationId !== organizationId) continue;
-      const { webhookId } = webhook;
-      const story = this.story({ deliveryId: idOf(eventId, webhookId), eventId, webhookId }, text, announces);
-      const chain = this.chain(story, '');
-      const isRepeat = chain.causedAt !== undefined;
+  /** "An id that is sent again reaches only webhooks that had no attempt of it in the last 31 days." */
+  sent(eventId: string, organizationId: string, text: string): void {
+    for (const { webhookId, organizationId: of } of this.webhooks.values()) {
+      if (of !== organizationId) continue;
+      const ids = { deliveryId: idOf(eventId, webhookId), eventId, webhookId };
+      this.forget(ids.deliveryId);
+      const story = this.story(ids, text);
+      const { causedAt, window } = this.chain(story, '');
+      const isRepeat = causedAt !== undefined;
       if (isRepeat) story.repeats++;
-      if (story.requests === 0 && (!chain.window || this.isOff(webhook, chain.window.early)))
-        this.expect(chain, isRepeat ? repeatWait : 0);
+      if (story.requests === 0 && (!window || this.isOff(story.webhook, window.early)))
+        this.expect(story, '', isRepeat ? repeatWait : 0);
     }
   }
 
-  redelivered(ids: Ids, text: string, series: string): void {
-    this.expect(this.chain(this.story(ids, text), series), 0);
+  private forget(deliveryId: string): void {
+    const since = this.clock.now - 31 * 24 * hours;
+    const chains = [...(this.stories.get(deliveryId)?.chains.values() ?? [])];
+    if (chains.every(({ at, causedAt = 0 }) => (at?.beganAt ?? causedAt) < since))
+      this.stories.delete(deliveryId);
   }
 
-  private expect(chain: Chain, wait: number): void {
+  /** A delivery that something else than an event causes. */
+  caused(ids: Ids, text: string, series: string): void {
+    this.expect(this.story(ids, text), series, 0);
+  }
+
+  private expect(story: Story, series: string, wait: number): void {
     const { now } = this.clock;
+    const chain = this.chain(story, series);
     chain.causedAt ??= now;
     // One that is enabled meanwhile may get it.
-    const latest = chain.story.webhook.enabled ? now + wait : Number.POSITIVE_INFINITY;
+    const latest = story.webhook.enabled ? now + wait : Number.POSITIVE_INFINITY;
     this.await(chain, { early: now, latest, lo: 0, hi: 0 });
   }
 
   /** "Your organization's other webhooks then receive an event of that kind, with data {webhookId, reason}." */
-  disabled(disabling: DisabledWebhook): void {
-    const webhook = this.webhooks.get(disabling.webhookId) as WebhookBook;
-    webhook.disable(this.clock.now);
-    const { id, text } = disabledEvent(disabling);
-    this.sent(id, disabling.organizationId, text, webhook);
+  disabled(webhookId: string, reason: string): void {
+    const webhook = this.webhooks.get(webhookId);
+    if (!webhook) return;
+    const at = this.clock.now;
+    if (reason === 'gone' && webhook.goneUrl !== webhook.url)
+      this.violated(webhookId, 'disabled without a 410 of its URL');
+    const isNew = webhook.disable(reason, at);
+    for (const to of this.webhooks.values()) {
+      if (to.organizationId !== webhook.organizationId) continue;
+      const announcement = { webhook, to, reason: webhook.reason, at: webhook.disabledAt, isMet: false };
+      this.announcements.push(announcement);
+      // Disabled again, it repeats the first one; one that is enabled meanwhile may get it.
+      if (!isNew || !to.enabled || to === webhook) continue;
+      this.check(
+        at + lag.usual,
+        () => {
+          if (announcement.isMet || this.isOff(to, at) || webhook.enabledAt >= at) return 0;
+          // Late, it meets a pause that began meanwhile.
+          const latest = Math.max(at + lag.usual, this.faultAt + lag.fault);
+          return Math.max(latest, to.pausedUntil(at, latest) + lag.usual);
+        },
+        () => this.violated(webhookId, `webhook.disabled, reason ${reason}, did not reach ${to.webhookId}`),
+      );
+    }
   }
 
   /**
@@ -127,6 +173,7 @@ export class Invariants {
   /** It may be late, for a fault that another one met. */
   excuse(subject: string): void {
     const { now } = this.clock;
+    this.faultAt = now;
     this.faults.set(subject, { count: this.faults.get(subject)?.count ?? 0, at: now });
     (this.stories.get(subject)?.webhook ?? this.webhooks.get(subject))?.fault(now);
   }
@@ -140,8 +187,10 @@ export class Invariants {
   }
 
   /** A message was added, or has gone for good. */
-  moved(subject: string): void {
-    this.along.delete(subject);
+  count(body: string, change: 1 | -1): void {
+    const { series = '', ...ids } = JSON.parse(body);
+    this.chain(this.story(ids), series).live += change;
+    this.along.delete(ids.deliveryId);
   }
 
   // What receivers saw.
@@ -154,14 +203,13 @@ export class Invariants {
     const [chain] = messages
       .flatMap((each) => (each.deliveryId === deliveryId ? (story?.chains.get(each.series ?? '') ?? []) : []))
       .sort((one, other) => due(one) - due(other));
-    if (!story || !chain) {
-      this.violated(deliveryId, 'nothing caused it');
-      throw new Error(deliveryId);
-    }
+    if (!story || !chain) throw new Error(`A request without a message: ${deliveryId}`);
     const { webhook } = story;
     const broken = (promise: string) => this.violated(deliveryId, promise);
+    if (chain.causedAt === undefined && !this.announced(chain, body)) broken('nothing caused it');
+    story.text ??= body;
     if (body !== story.text) broken('receivers get exactly these bytes');
-    if (Math.abs(request.timestamp - now) > 1_000) broken('webhook-timestamp is the time of this attempt');
+    if (!webhook.isSigned(request)) broken('its signatures are not those of the current secrets');
     if (request.url !== webhook.url && now > webhook.movedAt + underWay)
       broken('pending retries use the new URL');
     if (!webhook.enabled && now > webhook.disabledAt + underWay)
@@ -169,7 +217,6 @@ export class Invariants {
     const promise = webhook.request(request);
     if (promise) broken(promise);
     this.place(chain, request);
-    this.requests++;
     story.requests++;
     story.busyUntil = Math.max(story.busyUntil, busyUntil);
     const most = retrySchedule.length * story.chains.size + story.slow + this.faultsOf(story);
@@ -199,6 +246,18 @@ export class Invariants {
       broken('a request after it was delivered');
     if (isFaultless && this.isReplaced(chain, now - underWay))
       broken('a request after a redelivery replaced it');
+    // Copies of one number make their requests together.
+    if (faultAt >= (at?.beganAt ?? 0)) chain.clean = 0;
+    else if (at && now > at.beganAt + hours / 6) chain.clean++;
+    if (
+      chain.live > 1 &&
+      chain.clean > 3 &&
+      at &&
+      now > at.beganAt + hours &&
+      !isPaused &&
+      story.repeats === 0
+    )
+      broken('two chains, long after the last fault');
     if (chain.firstAt === 0) chain.firstAt = now;
     if (isFaultless && now > chain.firstAt + 72 * hours + chain.kept)
       broken('later than 72 h and the time for which our queues kept it');
@@ -214,16 +273,11 @@ export class Invariants {
     const { story, at } = chain;
     const { webhook } = story;
     const { now } = this.clock;
+    const slow = !result.answered && result.reason === 'slow';
     const status = result.answered ? result.status : 0;
     webhook.answered(request, result, now);
-    if (webhook.isBroken())
-      this.check(
-        now + lag.usual,
-        () => (webhook.isBroken() ? now : 0),
-        () => this.violated(webhook.webhookId, 'not paused after attempts without a response'),
-      );
     const { lo, hi } = { lo: at?.lo ?? 0, hi: chain.window?.hi ?? last };
-    if (isSlow(result)) {
+    if (slow) {
       story.slow++;
       const next = request.beganAt + 15_000;
       this.await(chain, { early: next, latest: next, lo, hi });
@@ -232,13 +286,29 @@ export class Invariants {
       this.await(chain, { early: now, latest: now + 120_000, lo, hi });
     } else if (status === 410) {
       chain.window = undefined;
+      webhook.goneUrl = request.url;
+      this.gone(webhook, story);
     } else if (status >= 200 && status < 300) {
       chain.window = undefined;
       story.deliveredAt = now;
-    } else {
-      const asked = readAsked(result.answered ? result.retryAfter : undefined, now);
-      this.await(chain, windowAfter({ lo, hi }, asked, now));
-    }
+    } else
+      this.await(
+        chain,
+        windowAfter({ lo, hi }, result.answered ? readAsked(result.retryAfter, now) : 0, now),
+      );
+  }
+
+  /** "A 410 disables the webhook." */
+  private gone(webhook: WebhookBook, story: Story): void {
+    const { now: at } = this.clock;
+    this.check(
+      at + lag.usual,
+      () => {
+        if (!webhook.enabled || this.isOff(webhook, at) || webhook.movedAt > at - underWay) return 0;
+        return this.faultAtOf(story) + lag.fault;
+      },
+      () => this.violated(story.deliveryId, 'a 410 did not disable its webhook'),
+    );
   }
 
   // What is due.
@@ -247,16 +317,15 @@ export class Invariants {
     chain.window = window;
     if (!window || window.latest === Number.POSITIVE_INFINITY) return;
     const { story } = chain;
-    const { webhook, announces } = story;
-    const causedAt = chain.causedAt ?? 0;
-    const isOver = () =>
-      chain.window !== window ||
-      this.isReplaced(chain) ||
-      this.isOff(webhook, window.early) ||
-      story.deliveredAt >= causedAt ||
-      (announces !== undefined && announces.enabledAt >= causedAt);
+    const { webhook } = story;
     const until = (): number => {
-      if (isOver()) return 0;
+      if (
+        chain.window !== window ||
+        this.isReplaced(chain) ||
+        this.isOff(webhook, window.early) ||
+        story.deliveredAt >= (chain.causedAt ?? 0)
+      )
+        return 0;
       const paused = webhook.pausedUntil(window.early, window.latest + lag.usual);
       const isPaused = paused > window.early;
       // A pause may have used up the rest of its schedule.
@@ -285,9 +354,27 @@ export class Invariants {
     });
   }
 
-  /** Whether a webhook was disabled at some time since then. */
+  /** Whether a webhook was disabled or removed at some time since then. */
   private isOff = (webhook: WebhookBook, since: number): boolean =>
     !webhook.enabled || webhook.enabledAt >= since;
+
+  /** Whether a request is the first one of an announcement, which then is met. */
+  private announced(chain: Chain, body: string): boolean {
+    const { kind, date, data } = JSON.parse(body);
+    const ofThis = this.announcements.filter(
+      ({ webhook, to, reason, at }) =>
+        to === chain.story.webhook &&
+        webhook.webhookId === data.webhookId &&
+        reason === data.reason &&
+        Math.abs(Date.parse(date) - at) < mostSkew,
+    );
+    const [met] = ofThis;
+    if (kind !== 'webhook.disabled' || !met) return false;
+    for (const each of ofThis) each.isMet = true;
+    chain.causedAt = met.at;
+    chain.window = { early: met.at, latest: this.clock.now, lo: 0, hi: 0 };
+    return true;
+  }
 
   /** Whether a redelivery whose first attempt was later continues instead; for the first series without one, any redelivery. */
   private isReplaced(chain: Chain, before = Number.POSITIVE_INFINITY): boolean {
@@ -300,23 +387,16 @@ export class Invariants {
     return (this.faults.get(deliveryId)?.count ?? 0) + (this.faults.get(eventId)?.count ?? 0);
   }
 
-  private faultAtOf({ deliveryId, eventId, webhook, announces }: Story): number {
+  private faultAtOf({ deliveryId, eventId, webhook }: Story): number {
     const times = [deliveryId, eventId, webhook.webhookId].map((id) => this.faults.get(id)?.at ?? 0);
-    return Math.max(...times, announces?.faultAt ?? 0);
+    return Math.max(...times);
   }
 
-  private story(ids: Ids, text: string, announces?: WebhookBook): Story {
+  private story(ids: Ids, text?: string): Story {
+    const webhook = this.webhooks.get(ids.webhookId) as WebhookBook;
     const story: Story = this.stories.get(ids.deliveryId) ?? {
-      ...ids,
-      webhook: this.webhooks.get(ids.webhookId) as WebhookBook,
-      text,
-      announces,
-      requests: 0,
-      slow: 0,
-      repeats: announces ? 1 : 0,
-      busyUntil: 0,
-      deliveredAt: 0,
-      chains: new Map(),
+      ...{ ...ids, webhook, text, requests: 0, slow: 0, repeats: 0 },
+      ...{ busyUntil: 0, deliveredAt: 0, chains: new Map() },
     };
     this.stories.set(ids.deliveryId, story);
     return story;
@@ -324,12 +404,8 @@ export class Invariants {
 
   private chain(story: Story, series: string): Chain {
     const chain: Chain = story.chains.get(series) ?? {
-      story,
-      causedAt: undefined,
-      window: undefined,
-      at: undefined,
-      firstAt: 0,
-      kept: 0,
+      ...{ story, causedAt: undefined, live: 0, window: undefined, at: undefined },
+      ...{ firstAt: 0, kept: 0, clean: 0 },
     };
     story.chains.set(series, chain);
     return chain;

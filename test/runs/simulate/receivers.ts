@@ -18,17 +18,27 @@ export const receiverKinds = {
   '14 s': () => ({ after: 14_000, status: 200 }),
   hangs: () => hangs,
   closes: () => ({ after: 10 }),
+  400: () => ({ after: 50, status: 400 }),
   503: () => ({ after: 50, status: 503 }),
   410: (random) => ({ after: 50 + 5_000 * random ** 3, status: 410 }),
-  429: (random) => ({ after: 50, status: 429, retryAfter: String(Math.round(5_000 * random)) }),
+  '429 with seconds': (random) => ({
+    after: 50,
+    status: 429,
+    retryAfter: String(Math.round(5_000 * random)),
+  }),
   '503 with a date': (random, now) => {
     return { after: 50, status: 503, retryAfter: new Date(now + 30_000_000 * random).toUTCString() };
   },
+  /** Up in some of the hours, as the next four. */
+  flaps: (random, now) => (isFirst(now) ? well(random) : { after: 100 + 900 * random, status: 502 }),
   'hangs for hours': (random, now) => (isFirst(now) ? hangs : well(random)),
   'asks for hours': (random, now) => {
     if (!isFirst(now)) return well(random);
-    const seconds = random < 0.7 ? 50 * random : 900 * random;
-    return { after: 50, status: 503, retryAfter: String(Math.ceil(seconds)) };
+    return {
+      after: 50,
+      status: 503,
+      retryAfter: String(Math.ceil(random < 0.7 ? 50 * random : 900 * random)),
+    };
   },
   'slow for hours': (random, now) =>
     isFirst(now) ? { after: 2_500 + 9_000 * random, status: 200 } : well(random),

@@ -30,15 +30,19 @@ export interface QueueSettings {
   readonly name: string;
   /** Milliseconds. */
   readonly visibilityTimeout: number;
+  /** A message that is received more often is told, and gone. */
+  readonly deadLetter: (body: string) => void;
   /** Called when messages may be received. */
   readonly wake: () => void;
   /** A message was added, or has gone for good. */
-  readonly moved: (subject: string, how: 'sent to' | 'gone from') => void;
+  readonly count: (body: string, change: 1 | -1) => void;
   /** A message in flight is received again. */
   readonly duplicated: (subject: string) => void;
 }
 
-/** One queue of SQS: at least once, delays, visibility and receive counts. */
+const maxReceives = 1_000;
+
+/** One queue of SQS: at least once, delays, visibility, receive counts and dead letters. */
 export class SimulatedQueue {
   readonly url: string;
   readonly visible: Message[] = [];
@@ -59,7 +63,7 @@ export class SimulatedQueue {
     const id = `${this.settings.name}-${++this.sent}`;
     const message = { id, body, sentAt: this.clock.now, receives: 0, receipt: '', visibleAt: 0, gone: false };
     this.size++;
-    this.settings.moved(subjectOf(body), 'sent to');
+    this.settings.count(body, 1);
     this.show(message, delaySeconds * 1_000);
   }
 
@@ -85,12 +89,16 @@ export class SimulatedQueue {
 
   /** Receives at most `max` messages, as Lambda passes them to a function. */
   receive(max: number): SQSRecord[] {
-    const { name, visibilityTimeout } = this.settings;
+    const { name, visibilityTimeout, deadLetter } = this.settings;
     return this.visible.splice(0, max).flatMap((message) => {
       const { id, body, sentAt } = message;
       if (message.gone) return [];
       if (message.visibleAt > 0) this.settings.duplicated(subjectOf(body));
-      message.receives++;
+      if (++message.receives > maxReceives) {
+        this.remove(message);
+        deadLetter(body);
+        return [];
+      }
       message.receipt = `${id}/${message.receives}`;
       this.inFlight.set(message.receipt, message);
       this.show(message, visibilityTimeout);
@@ -122,20 +130,24 @@ export class SimulatedQueue {
   private remove(message: Message): void {
     message.gone = true;
     this.size--;
-    this.settings.moved(subjectOf(message.body), 'gone from');
+    this.settings.count(message.body, -1);
   }
 
   /** @throws Error as the SDK does after its own retries */
   async send(entries: readonly SendMessageBatchRequestEntry[]): Promise<object> {
     const place = `to ${this.settings.name}`;
-    const times = this.faults.happen('sent twice', place, subjectsOf(entries)) ? 2 : 1;
+    const isRefused = ({ MessageBody = '' }: SendMessageBatchRequestEntry) =>
+      this.faults.happen('entry refused', place, [subjectOf(MessageBody)]);
+    const refused = new Set(entries.filter(isRefused));
+    const accepted = entries.filter((entry) => !refused.has(entry));
+    const times = this.faults.happen('sent twice', place, subjectsOf(accepted)) ? 2 : 1;
     for (let time = 0; time < times; time++)
-      for (const { MessageBody = '', DelaySeconds } of entries) this.add(MessageBody, DelaySeconds);
+      for (const { MessageBody = '', DelaySeconds } of accepted) this.add(MessageBody, DelaySeconds);
     if (this.faults.happen('response lost', place, subjectsOf(entries))) {
       await this.clock.wait(5_000);
       throw new Error('TimeoutError');
     }
-    return {};
+    return { Failed: [...refused].map(({ Id }) => ({ Id, Code: 'InternalError', SenderFault: false })) };
   }
 }
 

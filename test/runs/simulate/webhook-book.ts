@@ -1,10 +1,11 @@
-import type { Pause } from '../../../lambda/deliver-webhook/health';
-import { type AttemptResult, isSilent, isSlow } from '../../../lambda/deliver-webhook/retry-schedule';
+import { createHmac } from 'node:crypto';
+import { rotationOverlap, secretMessage, sign, signatureHeaders } from '../../../domain/signature';
+import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import { readAsked } from './promises';
 
 const second = 1_000;
-/** The longest pause, and for how long others wait for a trial. */
-const [longest, trialTime] = [900 * second, 30 * second];
+/** The longest pause, and the shortest one of the circuit breaker, which is also the time of a trial. */
+const [longest, shortest] = [900 * second, 30 * second];
 /** Attempts in a row without a response after which a webhook is paused. */
 const breaker = 5;
 /** A request that was under way when something changed. */
@@ -15,29 +16,38 @@ export interface Request {
   readonly deliveryId: string;
   readonly url: string;
   readonly body: string;
-  /** The header, in milliseconds since 1970. */
-  readonly timestamp: number;
+  readonly headers: Readonly<Record<string, string>>;
   readonly beganAt: number;
   /** When the receiver is done with it, if it answers within the promised time. */
   readonly busyUntil: number;
 }
 
-/** What is known of a webhook: what operators did, its receiver answered, and how it was paused. Times are in milliseconds since 1970. */
+export const secretOf = (webhookId: string, version: number) =>
+  createHmac('sha256', 'the key').update(secretMessage(webhookId, version)).digest();
+
+/** What is known of a webhook from what operators did and its receiver answered. Times are in milliseconds since 1970. */
 export class WebhookBook {
   enabled = true;
   /** When it last changed. */
   disabledAt = 0;
   enabledAt = 0;
   movedAt = 0;
+  reason = '';
+  /** The one that returned 410. */
+  goneUrl = '';
   /** When one of its deliveries, or the batch of one, last met a fault. */
   faultAt = 0;
-  /** Results without a response since the last response. */
-  private silences = 0;
-  /** As it was set last: it may last, or wait for its trial. */
-  private pause: Pause | undefined;
+  readonly rotations: number[] = [];
+  private readonly results: { readonly at: number; readonly silent: boolean }[] = [];
   /** From `at` on, what looks at the webhook may wait until `end`, if nothing else changes. */
   private readonly waits: { readonly at: number; readonly end: number }[] = [];
-  /** A pause that its receiver asked for and that lasts surely: no request begins in it, and then one. */
+  /** A pause that may last, or wait for its trial. */
+  private pause?:
+    | { readonly reason: 'asked' | 'silent'; readonly until: number; readonly length: number }
+    | undefined;
+  /** What it was before the last result, which may not be recorded. */
+  private earlier: { readonly at: number; readonly pause?: WebhookBook['pause'] } = { at: 0 };
+  /** A pause that lasts surely: no request begins in it, and then one. */
   private quiet?: { readonly from: number; readonly to: number; trial?: Request } | undefined;
 
   constructor(
@@ -47,56 +57,68 @@ export class WebhookBook {
   ) {}
 
   enable(now: number): void {
-    Object.assign(this, { enabled: true, enabledAt: now, silences: 0 });
-    this.paused(undefined, now);
+    this.reset();
+    Object.assign(this, { enabled: true, enabledAt: now });
   }
 
   move(url: string, now: number): void {
-    Object.assign(this, { url, movedAt: now, silences: 0 });
-    this.paused(undefined, now);
+    this.reset();
+    Object.assign(this, { url, movedAt: now });
   }
 
-  disable(now: number): void {
-    if (this.enabled) Object.assign(this, { enabled: false, disabledAt: now });
+  /** Its pause ends, and what waits for it may still wait. */
+  private reset(): void {
+    this.pause = undefined;
+    this.quiet = undefined;
+    this.results.length = 0;
   }
 
-  /** Its pause was set or ended. @returns the promise that this breaks, if any */
-  paused(pause: Pause | undefined, now: number): string | undefined {
-    if (pause?.reason !== 'retry_after') this.quiet = undefined;
-    this.pause = pause;
-    this.waits.push({ at: now, end: pause ? pause.until + pause.length + 2 * second : 0 });
-    return pause && pause.length > longest ? 'a pause lasts at most 15 minutes' : undefined;
+  /** @returns whether it was enabled */
+  disable(reason: string, now: number): boolean {
+    const { enabled } = this;
+    if (enabled) Object.assign(this, { enabled: false, disabledAt: now, reason });
+    return enabled;
   }
 
-  /** Its results may not be recorded, and a trial may end without one. */
+  /** It may be paused, unpaused or tried unseen. */
   fault(now: number): void {
-    Object.assign(this, { faultAt: now, silences: 0, quiet: undefined });
-    this.tried(now, underWay);
+    this.faultAt = now;
+    this.quiet = undefined;
+    const { earlier } = this;
+    const [one, other] = [this.pause, earlier.at > now - underWay ? earlier.pause : undefined];
+    const length = Math.max(shortest, one?.length ?? 0, other?.length ?? 0);
+    const until = Math.min(one?.until ?? now, other?.until ?? now);
+    this.pause = { reason: one?.reason ?? other?.reason ?? 'silent', until, length };
+    this.wait(now, now + underWay + shortest + length);
   }
 
-  /** The claim of a trial: what looks may wait for that, then as long as for the pause. */
-  private tried(now: number, longer = 0): void {
-    if (this.pause) {
-      const end = Math.max(now, this.pause.until) + trialTime + this.pause.length + longer;
-      this.waits.push({ at: now, end });
-    }
+  /** Something may make it wait longer. */
+  private wait(at: number, end: number): void {
+    this.waits.push({ at, end: Math.max(end, this.waits.at(-1)?.end ?? 0) });
   }
 
   /** The end of the last pause in which a delivery may look that looks between two times, or later, while it waits. */
   pausedUntil(from: number, to: number): number {
     let paused = 0;
-    const first = this.waits.findLastIndex(({ at }) => at <= from);
-    for (const wait of this.waits.slice(Math.max(0, first))) {
-      if (wait.at > Math.max(to, paused)) break;
+    for (
+      let index = Math.max(
+        0,
+        this.waits.findLastIndex(({ at }) => at <= from),
+      );
+      ;
+      index++
+    ) {
+      const wait = this.waits[index];
+      if (!wait || wait.at > Math.max(to, paused)) return paused;
       paused = Math.max(paused, wait.end);
     }
-    return paused;
   }
 
   /** @returns the promise that the request breaks, if any */
   request(request: Request): string | undefined {
     const { beganAt: now } = request;
-    if (this.pause && now >= this.pause.until) this.tried(now);
+    // After a pause, what looks at it may wait for this trial.
+    if (this.pause && now >= this.pause.until) this.wait(now, now + shortest + this.pause.length);
     const { quiet } = this;
     if (!quiet || now < quiet.from || this.faultAt > now - underWay) return undefined;
     if (now < quiet.to) return 'a request to a paused webhook: earlier than Retry-After of another delivery';
@@ -108,18 +130,68 @@ export class WebhookBook {
 
   answered(request: Request, result: AttemptResult, now: number): void {
     const { beganAt, url } = request;
-    if (url !== this.url || isSlow(result)) return;
-    this.silences = isSilent(result) ? this.silences + 1 : 0;
+    this.earlier = { at: now, pause: this.pause };
     const wasTrial = this.quiet?.trial === request;
     if (wasTrial) this.quiet = undefined;
-    const isAsked = result.answered && [429, 503].includes(result.status);
-    const asked = isAsked ? Math.min(readAsked(result.retryAfter, now), longest) : 0;
-    const isCurrent = this.enabled && Math.max(this.enabledAt, this.movedAt) < beganAt;
-    // The result of another's trial would end it.
-    if (isCurrent && (!this.pause || wasTrial) && asked > 15 * second)
-      this.quiet = { from: now + 5 * second, to: now + asked - 5 * second };
+    const slow = !result.answered && result.reason === 'slow';
+    const silent = !result.answered && !slow;
+    if (!slow) this.results.push({ at: now, silent });
+    const { pause } = this;
+    const isTrial = pause !== undefined && beganAt >= pause.until;
+    const asked =
+      result.answered && [429, 503].includes(result.status)
+        ? Math.min(readAsked(result.retryAfter, now), longest)
+        : 0;
+    // What looks before the result is recorded finds the state before.
+    const recorded = now + second;
+    if (asked > 0) {
+      const lasts = pause && pause.until > now ? pause : { until: 0, length: 0 };
+      const length = Math.max(Math.ceil(asked / second) * second, lasts.length);
+      this.pause = { reason: 'asked', until: Math.max(now + length, lasts.until), length };
+      this.waits.push({ at: recorded, end: this.pause.until + length });
+      const isCurrent = url === this.url && this.enabled && Math.max(this.enabledAt, this.movedAt) < beganAt;
+      // The result of another's trial would end it.
+      if (isCurrent && (!pause || wasTrial) && asked > 15 * second)
+        this.quiet = { from: now + 5 * second, to: now + asked - 5 * second };
+    } else if (result.answered) {
+      if (!pause || !(isTrial || pause.reason === 'silent') || this.faultAt > now - 2 * underWay) return;
+      this.pause = undefined;
+      this.quiet = undefined;
+      this.waits.push({ at: recorded, end: 0 });
+    } else if (silent) {
+      if (!pause && !this.isBroken(now)) return;
+      if (pause?.reason === 'asked' && !isTrial) return;
+      const before = pause?.reason === 'silent' ? pause.length : 0;
+      const length = Math.max(shortest, isTrial ? Math.min(2 * before, longest) : before);
+      // The count may be late, so a result that seems to be late may be the one that opens the breaker.
+      const until = pause && !isTrial ? pause.until : now + length;
+      this.pause = { reason: 'silent', until, length };
+      this.quiet = undefined;
+      this.wait(now, now + 2 * length);
+    }
   }
 
-  /** Whether it should be paused, if all its results are recorded. */
-  isBroken = (): boolean => this.silences >= breaker && !this.pause;
+  /** An answer counts once it is recorded, perhaps after what followed it. */
+  private isBroken(now: number): boolean {
+    const answer = this.results.findLastIndex(({ at, silent }) => !silent && at < now - second);
+    return this.results.slice(answer + 1).filter(({ silent }) => silent).length >= breaker;
+  }
+
+  /** Whether the signatures are those of its current secrets, or of those before a change under way. */
+  isSigned({ headers, body, beganAt }: Request): boolean {
+    const timestamp = Number(headers['webhook-timestamp']);
+    const id = headers['webhook-id'] ?? '';
+    if (Math.abs(timestamp * second - beganAt) > 2 * second) return false;
+    const changes = this.rotations.filter((rotation) => rotation > beganAt - underWay);
+    return [beganAt, beganAt - underWay, beganAt + 5 * second, ...changes].some((time) => {
+      const version = 1 + this.rotations.filter((rotation) => rotation <= time).length;
+      const since = this.rotations[version - 2] ?? 0;
+      const versions = version > 1 && time < since + rotationOverlap ? [version, version - 1] : [version];
+      const signature = sign(
+        { id, timestamp, body },
+        versions.map((each) => secretOf(this.webhookId, each)),
+      );
+      return signatureHeaders.every((name) => headers[name] === signature);
+    });
+  }
 }
