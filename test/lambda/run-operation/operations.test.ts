@@ -40,8 +40,8 @@ beforeAll(async () => {
 afterEach(async () => expect(await others()).toEqual(unchanged));
 
 /** Invokes the function, signed in as its role. */
-const invoke = (operation: string, input: Json) => {
-  const ports = { database: region.as('run_operation'), ...ownFacts };
+const invoke = (operation: string, input: Json, { as } = region) => {
+  const ports = { database: as('run_operation'), ...ownFacts };
   return createHandler({ ports, log })({ operation, input });
 };
 /** The result of an operation that must succeed. */
@@ -417,4 +417,30 @@ it("list-stored-events, with `undelivered`, omits events already delivered to th
   expect(await listEvents(newer)).toEqual(['b']);
   organizationId = await addOrganization(region.owner);
   expect(await listEvents(await add())).toEqual([]);
+});
+
+describe('in a database that only reads', () => {
+  const readOnly = useMigratedDatabase();
+
+  // Commands ask for permission in production by these names: test/cli/every-command.test.ts.
+  it('an operation fails, unless its name says that it lists or describes', async () => {
+    await readOnly.query`do $$ begin
+      execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`;
+    const now = new Date().toISOString();
+    const webhook = { organizationId, webhookId: newId('wh'), url: 'https://hooks.customer.com/', limit: 1 };
+    const values = {
+      ...webhook,
+      identityId: newId('us'),
+      userGroupName: 'Approvers',
+      since: now,
+      until: now,
+    };
+    const writing: string[] = [];
+    for (const [operation, fields] of Object.entries(inputs)) {
+      const input = Object.fromEntries(Object.entries(values).filter(([name]) => name in fields));
+      const response = await invoke(operation, input, readOnly);
+      if (JSON.stringify(response).includes('sql_state_25006')) writing.push(operation);
+    }
+    expect(writing).toEqual(Object.keys(inputs).filter((name) => !/^(list|describe)-/.test(name)));
+  });
 });
