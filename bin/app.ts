@@ -12,7 +12,7 @@ process.env.GOGC ??= 'off';
 const bundles = buildAll();
 // The variable of the CDK command line's `--no-validation`.
 const validateTemplates = process.env.CDK_VALIDATION !== 'false';
-const validateInThread = validateTemplates ? startRulesThread() : undefined;
+const rulesThread = validateTemplates ? startRulesThread() : undefined;
 const { environments } = require('../lib/environments') as typeof table;
 const { createApp } = require('../lib/environments-app') as typeof app;
 
@@ -24,7 +24,7 @@ void bundles.then(() => {
       warn,
     ),
     validateTemplates,
-    validateInThread,
+    rulesThread,
   }).synth();
   process.stderr.write(`Wrote ${stacks.map(({ stackName }) => stackName).join(', ')} to ${directory}\n`);
 });

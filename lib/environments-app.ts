@@ -1,11 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { App, type AppProps, type Stack, type Stage, Tags, Validations } from 'aws-cdk-lib';
+import {
+  App,
+  type AppProps,
+  type PolicyValidationStack,
+  type Stack,
+  type Stage,
+  Tags,
+  Validations,
+} from 'aws-cdk-lib';
 import type * as nag from 'cdk-nag';
 import { cloudFormationRules } from './checks/cloudformation-rules';
 import { recordAcknowledgements } from './checks/residency/acknowledgements';
 import { boundariesOf, boundaryBeside, ResidencyPlugin } from './checks/residency/plugin';
-import type { ValidateInThread } from './checks/rules-thread';
+import type { RulesThread } from './checks/rules-thread';
 import { type Environment, inForce } from './environment/schema';
 import { environments as table } from './environments';
 import { identifyingTags } from './stacks/environment-stack';
@@ -40,8 +48,8 @@ export interface EnvironmentsOptions {
 export interface CreateAppOptions extends EnvironmentsOptions {
   /** Folder of the assembly. @default - the CDK command line's, otherwise a new temporary folder */
   readonly outdir?: string;
-  /** Uses CloudFormation's rules in another thread. @default - the CDK does, in this one */
-  readonly validateInThread?: ValidateInThread | undefined;
+  /** Has CloudFormation's rules. @default - the CDK uses them in this thread */
+  readonly rulesThread?: RulesThread | undefined;
 }
 
 export type Warn = (warning: string) => void;
@@ -50,11 +58,11 @@ export type Warn = (warning: string) => void;
  * The app with a stack for each environment, not yet synthesized. Needs no account, no credentials and no network;
  * synthesizes the same templates in a test, in `npm start` and under the CDK command line.
  */
-export function createApp({ outdir, validateInThread, ...options }: CreateAppOptions = {}): App {
+export function createApp({ outdir, rulesThread, ...options }: CreateAppOptions = {}): App {
   const app = newApp(outdir, { builtinCloudFormationValidation: options.validateTemplates ?? true });
-  addEnvironments(app, options);
-  // The last one: until it is asked, the thread can prepare.
-  if (validateInThread) Validations.of(app).addPlugins(cloudFormationRules(validateInThread));
+  addEnvironments(app, options, rulesThread?.begin);
+  // After the other plugins, which validate meanwhile.
+  if (rulesThread) Validations.of(app).addPlugins(cloudFormationRules(rulesThread));
   return app;
 }
 
@@ -68,8 +76,16 @@ export const newApp = (outdir?: string, props: AppProps = {}): App =>
     ...props,
   });
 
-/** Adds the stacks of the environments, with their checks, to an app or to a stage of one. */
-export function addEnvironments(scope: Stage, options: EnvironmentsOptions = {}): void {
+/**
+ * Adds the stacks of the environments, with their checks, to an app or to a stage of one.
+ *
+ * @param onTemplates called with the templates before they are checked
+ */
+export function addEnvironments(
+  scope: Stage,
+  options: EnvironmentsOptions = {},
+  onTemplates?: (templates: readonly PolicyValidationStack[]) => void,
+): void {
   const { accounts = {}, validateTemplates = true, extend = () => [] } = options;
   const environments = (options.environments ?? table).map(inForce);
   const ownStacks = environments.flatMap((environment) => {
@@ -89,7 +105,9 @@ export function addEnvironments(scope: Stage, options: EnvironmentsOptions = {})
       return boundaryBeside(environment, stack);
     });
   });
-  Validations.of(scope).addPlugins(new ResidencyPlugin([...boundariesOf(environments), ...ownStacks]));
+  Validations.of(scope).addPlugins(
+    new ResidencyPlugin([...boundariesOf(environments), ...ownStacks], onTemplates),
+  );
   if (!validateTemplates) return;
   // Loaded here: that takes half a second, and `npm start` does without.
   const { AwsSolutionsChecks } = require('cdk-nag') as typeof nag;

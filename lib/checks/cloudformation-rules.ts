@@ -3,12 +3,12 @@ import {
   type IPolicyValidationContext,
   type IPolicyValidationPlugin,
 } from 'aws-cdk-lib';
-import type { ValidateInThread } from './rules-thread';
+import type { RulesThread } from './rules-thread';
 
-/** CloudFormation's rules in another thread. An app that has it gets no second one of the CDK. */
-export const cloudFormationRules = (validateInThread: ValidateInThread): IPolicyValidationPlugin => {
+/** The rules of a thread that has begun, in place of the CDK's own plugin, which an app then does not add. */
+export const cloudFormationRules = (thread: RulesThread): IPolicyValidationPlugin => {
   const plugin = new CloudFormationValidatePlugin();
   const inThisThread = plugin.validate.bind(plugin);
-  const validate = (context: IPolicyValidationContext) => validateInThread(context) ?? inThisThread(context);
+  const validate = (context: IPolicyValidationContext) => thread.end() ?? inThisThread(context);
   return Object.assign(plugin, { validate }) as IPolicyValidationPlugin;
 };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import type { IPolicyValidationContext, PolicyValidationPluginReport } from 'aws-cdk-lib';
+import type { PolicyValidationPluginReport, PolicyValidationStack } from 'aws-cdk-lib';
 
 export interface RulesWorkerData {
   /** For the report. */
@@ -12,17 +12,18 @@ export interface RulesWorkerData {
 /** Milliseconds: many times what it takes, for a thread that ended without a word. */
 const limit = 120_000;
 
-export type ValidateInThread = (
-  context: IPolicyValidationContext,
-) => PolicyValidationPluginReport | undefined;
+export interface RulesThread {
+  /** Begins to validate templates. */
+  begin(templates: readonly PolicyValidationStack[]): void;
+  /** Waits for what the CDK's own plugin would report of them; undefined if the thread failed. */
+  end(): PolicyValidationPluginReport | undefined;
+}
 
 /**
  * Prepares the engine of CloudFormation's rules in another thread, which takes as long as creating the stacks. To be called before the
  * CDK is loaded.
- *
- * @returns what the CDK's own plugin would report; undefined if the thread failed
  */
-export function startRulesThread(): ValidateInThread {
+export function startRulesThread(): RulesThread {
   const { port1: own, port2: port } = new MessageChannel();
   const answered = new Int32Array(new SharedArrayBuffer(4));
   const workerData: RulesWorkerData = { port, answered };
@@ -30,10 +31,14 @@ export function startRulesThread(): ValidateInThread {
   // The caller then uses the rules by itself, and meets the same error.
   worker.on('error', () => undefined);
   worker.unref();
-  return ({ stackTemplates }) => {
-    Atomics.store(answered, 0, 0);
-    worker.postMessage(stackTemplates);
-    Atomics.wait(answered, 0, 0, limit);
-    return receiveMessageOnPort(own)?.message;
+  return {
+    begin(templates) {
+      Atomics.store(answered, 0, 0);
+      worker.postMessage(templates);
+    },
+    end() {
+      Atomics.wait(answered, 0, 0, limit);
+      return receiveMessageOnPort(own)?.message;
+    },
   };
 }

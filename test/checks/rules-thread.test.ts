@@ -6,9 +6,11 @@ import { temporaryFolder } from '../support/temporary-folder';
 
 /** In a process as `cdk synth` starts it: prints a report for each template. */
 const program = `
-  const validate = require('./lib/checks/rules-thread').startRulesThread();
-  for (const templatePath of process.argv.slice(1))
-    console.log(JSON.stringify(validate({ stackTemplates: [{ templatePath, region: 'eu-central-1' }] }) ?? 'failed'));
+  const thread = require('./lib/checks/rules-thread').startRulesThread();
+  for (const templatePath of process.argv.slice(1)) {
+    thread.begin([{ templatePath, region: 'eu-central-1' }]);
+    console.log(JSON.stringify(thread.end() ?? 'failed'));
+  }
 `;
 
 const temporary = temporaryFolder();

@@ -91,9 +91,14 @@ export class ResidencyPlugin implements IPolicyValidationPlugin {
   readonly name = 'Residency';
   readonly ruleIds = [unlistedStack, acknowledgement, ...templateRules].map(({ id }) => id);
 
-  constructor(private readonly boundaries: readonly ResidencyBoundary[]) {}
+  /** @param onTemplates called with the templates before they are checked */
+  constructor(
+    private readonly boundaries: readonly ResidencyBoundary[],
+    private readonly onTemplates: (templates: readonly PolicyValidationStack[]) => void = () => undefined,
+  ) {}
 
   validate({ stackTemplates, appConstruct }: IPolicyValidationContext): PolicyValidationPluginReport {
+    this.onTemplates(stackTemplates);
     const constructs = appConstruct.node.findAll();
     const stacks = constructs.filter(Stack.isStack);
     const violations = [
