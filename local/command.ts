@@ -6,7 +6,7 @@ import type { Seeded } from '../domain/operations';
 import { takenByNpm } from '../domain/shell';
 import { provideAssembly } from './assembly/cache';
 import { banner } from './banner';
-import { prepareCluster } from './database-folder';
+import { prepareClusters } from './database-folder';
 import { removePostgres } from './postgres/postgres';
 import { allSettledOrThrow, Cleanup } from './shared/cleanup';
 import { highestOffset, type Ports, requireFreePorts } from './shared/ports';
@@ -135,7 +135,7 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
     };
     const preparing = [
       provideAssembly({ directory: assembly, signal, onSynthesis }),
-      prepareCluster(state, signal),
+      prepareClusters(state, () => environments ?? context.environmentNames(), signal),
     ];
     for (const each of preparing) each.catch(fail);
     const prepared = allSettledOrThrow(preparing);
@@ -190,7 +190,12 @@ async function removeData(
   const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
   const folders = [state.assemblyDirectory];
   if (!chosen)
-    folders.push(state.environmentsDirectory, state.emptyClusterDirectory, state.certificatesDirectory);
+    folders.push(
+      state.environmentsDirectory,
+      state.emptyClusterDirectory,
+      state.newDatabasesDirectory,
+      state.certificatesDirectory,
+    );
   for (const name of chosen ?? namesIn(state.environmentsDirectory)) {
     const { directory, logsDirectory } = state.environment(name);
     const databases = namesIn(directory).filter((each) => each.startsWith('postgres'));
