@@ -45,7 +45,7 @@ module.exports = {
   // One more than the cores of a small machine, because many tests wait for processes.
   maxWorkers: 3,
   // The CDK retains memory of every stack: replaces large workers.
-  workerIdleMemoryLimit: '600MB',
+  workerIdleMemoryLimit: '1GB',
   projects: [
     { ...shared, displayName: 'parts', roots: parts },
     { ...shared, displayName: 'end-to-end', roots: endToEnd },

@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually';
 import { isRunning, type LocalCommand, startLocalCommand } from '../support/local-command';
 import { openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
-import { databaseDirectory, openLocalDatabase } from '../support/postgres';
+import { copyNewCluster, databaseDirectory, openLocalDatabase } from '../support/postgres';
 import { copyAssembly } from '../support/prepared-state';
 import { copyProject } from '../support/project-copy';
 import { first } from '../support/rows';
@@ -36,9 +36,9 @@ function start(offset: string): LocalCommand {
 
 beforeAll(async () => {
   copyProject(root, 'cli', 'local', 'wallet');
-  const { assemblyDirectory, close } = openState(directory);
+  const { assemblyDirectory, emptyClusterDirectory, close } = openState(directory);
   close();
-  await copyAssembly(assemblyDirectory);
+  await Promise.all([copyAssembly(assemblyDirectory), copyNewCluster(emptyClusterDirectory)]);
 });
 afterAll(async () => {
   for (const { process } of commands) process.kill('SIGKILL');
