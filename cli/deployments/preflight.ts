@@ -108,7 +108,10 @@ export async function runChecks(
     return checks.map(async (check) => {
       const finding = await findingOf(check, context);
       return {
-        ...{ id: check.id, stack: stack.name, region: stack.region, remedy: null },
+        id: check.id,
+        stack: stack.name,
+        region: stack.region,
+        remedy: null,
         ...finding,
         ...(isOther && !check.isForBoth && finding.outcome === 'failed' && { outcome: 'warning' as const }),
         /** Whether it is for the first deployment of its stack, which cannot be a repair. */

@@ -59,7 +59,10 @@ async function collect(environment: Environment, { note }: Terminal) {
   const nothing = `Account ${account} has no resource with the tags of ${name}: is it the right account?`;
   const unknown = 'Regions outside of the environment: ec2:DescribeRegions failed.';
   return {
-    ...{ environment: name, account, date: new Date().toISOString(), residencyRegions },
+    environment: name,
+    account,
+    date: new Date().toISOString(),
+    residencyRegions,
     /** All that the account has enabled, if AWS told them. */
     regions,
     evidence,

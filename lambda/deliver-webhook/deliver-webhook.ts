@@ -181,7 +181,9 @@ async function settle(
   let announcing: Promise<Result<null, QueueUnavailable>> | undefined;
   const { delivery, webhook, attemptedAt, endedAt: now, result } = attempted;
   const step = nextStep(result, attemptOf(delivery), {
-    ...{ attemptedAt, now, schedule: scheduleOf(delivery, ports) },
+    attemptedAt,
+    now,
+    schedule: scheduleOf(delivery, ports),
     random: ports.random(),
     ...(delivery.paused !== undefined && { paused: delivery.paused }),
   });

@@ -46,7 +46,11 @@ async function findAll(
   deliveries: readonly LookedAt[],
 ): Promise<Result<DeliveryState, DatabaseUnavailable>[]> {
   const requested = deliveries.map(({ webhookId, deliveryId, series = '', mayTry }, index) => ({
-    ...{ index, webhookId, deliveryId, series, mayTry },
+    index,
+    webhookId,
+    deliveryId,
+    series,
+    mayTry,
   }));
   const rows = await query(
     database,

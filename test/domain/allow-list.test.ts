@@ -21,8 +21,11 @@ const json = (value: unknown) => JSON.stringify(value, undefined, 2);
 const lists = {
   json: json([
     {
-      ...{ environment: 'eu', region: 'eu-central-1' },
-      ...{ addresses: [cidrs[0]], reserve: cidrs.slice(2), deprecated: false },
+      environment: 'eu',
+      region: 'eu-central-1',
+      addresses: [cidrs[0]],
+      reserve: cidrs.slice(2),
+      deprecated: false,
     },
     { environment: 'staging', region: 'eu-west-3', addresses: [cidrs[1]], deprecated: true, deprecation },
   ]),
@@ -62,7 +65,9 @@ table inet wallet-webhooks {
   'aws-security-group': json({
     IpPermissions: [
       {
-        ...{ IpProtocol: 'tcp', FromPort: 8443, ToPort: 8443 },
+        IpProtocol: 'tcp',
+        FromPort: 8443,
+        ToPort: 8443,
         IpRanges: cidrs.map((CidrIp, index) => ({ CidrIp, Description: comments[index] })),
       },
     ],

@@ -28,7 +28,9 @@ async function openWebhook(environment: string) {
     ...['webhook', 'add', ...organization, '--url', receiver.url(organizationId), '--kinds', kind],
   );
   return {
-    ...{ organizationId, webhookId, secret },
+    organizationId,
+    webhookId,
+    secret,
     answer: (...statuses: number[]) => receiver.answer(organizationId, ...statuses),
     received: (count: number) =>
       receiver.received(organizationId, count) as Promise<[Received, Received, Received]>,

@@ -6,8 +6,21 @@ import { runWorld, type WorldOptions } from '../runs/simulate/world';
 
 /** One event for one receiver. */
 const alone: WorldOptions = {
-  ...{ seed: 2, days: 10, organizations: 1, webhooks: 1, events: 1, receivers: [503], recovers: false },
-  ...{ probabilities: {}, repeats: 0, repeatDays: 0, outages: [], acts: 0, bursts: 0, healthy: 1, skew: 0 },
+  seed: 2,
+  days: 10,
+  organizations: 1,
+  webhooks: 1,
+  events: 1,
+  receivers: [503],
+  recovers: false,
+  probabilities: {},
+  repeats: 0,
+  repeatDays: 0,
+  outages: [],
+  acts: 0,
+  bursts: 0,
+  healthy: 1,
+  skew: 0,
 };
 const events = new Set(['ev-0-0']);
 const attempts = retrySchedule.length;

@@ -72,8 +72,13 @@ async function probeOnce(database: Database = region.as('probe_webhooks')) {
 }
 it('the probe makes its webhook, and puts it right whatever was done to it', async () => {
   const expected = {
-    ...{ organization_id: probe.organizationId, webhook_id: probe.webhookId, kinds: `{${probe.kind}}` },
-    ...{ url: `${checkUrl}/${probe.webhookId}`, enabled: true, secret_version: 1, ephemeral: false },
+    organization_id: probe.organizationId,
+    webhook_id: probe.webhookId,
+    kinds: `{${probe.kind}}`,
+    url: `${checkUrl}/${probe.webhookId}`,
+    enabled: true,
+    secret_version: 1,
+    ephemeral: false,
   };
   for (const change of [
     'select',

@@ -35,7 +35,11 @@ export async function send(
   // With headers as a list, Node adds none of its own.
   const length = body === undefined ? [] : [['content-length', `${Buffer.byteLength(body)}`]];
   const sent = request({
-    ...{ hostname, port, method, path, signal: AbortSignal.timeout(30_000) },
+    hostname,
+    port,
+    method,
+    path,
+    signal: AbortSignal.timeout(30_000),
     headers: [['host', host], ...length, ...headers].flat(),
   });
   const [response] = (await once(sent.end(body), 'response')) as [IncomingMessage];

@@ -126,7 +126,11 @@ function serveDirect({ port, database, superuser, password }: TestDatabase, cert
     as(user: string): TransactionalDatabase {
       const signer = new Signer({ hostname: host, port, username: user, region, credentials });
       const connected = createDirectDatabase({
-        ...{ host, port, user, database, certificateAuthorities },
+        host,
+        port,
+        user,
+        database,
+        certificateAuthorities,
         password: () => (user === superuser ? password : signer.getAuthToken()),
       });
       open.push(connected);

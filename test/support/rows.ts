@@ -71,7 +71,9 @@ export const withEveryOption = (row: Environment) =>
       originAddress: adopted(7).address,
       standby: {
         ...row.standby,
-        ...{ instances: 2, keys: keysIn(row.region, row), adoptedElasticIp: adopted(9) },
+        instances: 2,
+        keys: keysIn(row.region, row),
+        adoptedElasticIp: adopted(9),
         certificateArn: certificateIn(row.standby.region),
       },
     }),
@@ -138,7 +140,10 @@ export const promotedForGood: Environment = (() => {
   const { stackId, region, zones, vpcCidr, keys, adoptedElasticIp, certificateArn } = standby;
   return {
     ...row,
-    ...{ stackId, region, zones, vpcCidr },
+    stackId,
+    region,
+    zones,
+    vpcCidr,
     ...(keys && { keyReplicas: keys }),
     ...(adoptedElasticIp && { adoptedElasticIp }),
     ...(originAddress && { formerAddress: originAddress }),
@@ -154,7 +159,11 @@ export const returned: WithStandby = (() => {
   return {
     ...row,
     standby: {
-      ...{ stackId: 'WalletBack', region, zones, vpcCidr, globalClusterIdentifier: 'wallet-back' },
+      stackId: 'WalletBack',
+      region,
+      zones,
+      vpcCidr,
+      globalClusterIdentifier: 'wallet-back',
       certificateArn: certificateIn(region),
       adoptedKeys: keysIn(region, complete),
       adoptedElasticIp: adopted(7),

@@ -47,8 +47,10 @@ export async function startTestQueues() {
       async receive(MaxNumberOfMessages = 10) {
         const { Messages = [] } = await sqs.send(
           new ReceiveMessageCommand({
-            ...{ QueueUrl, MaxNumberOfMessages },
-            ...{ MessageSystemAttributeNames: ['All'], MessageAttributeNames: ['All'] },
+            QueueUrl,
+            MaxNumberOfMessages,
+            MessageSystemAttributeNames: ['All'],
+            MessageAttributeNames: ['All'],
           }),
         );
         return Messages.map((message) =>
@@ -78,7 +80,9 @@ export async function startTestQueues() {
   }
 
   return {
-    ...{ sqs, server, create },
+    sqs,
+    server,
+    create,
     async stop() {
       sqs.destroy();
       await server.stop();

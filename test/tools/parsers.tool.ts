@@ -64,7 +64,11 @@ function parseIn(command: string, args: readonly string[], texts: readonly strin
   // The toolchain that is installed, not one that it downloads.
   const env = { ...process.env, GOTOOLCHAIN: 'local', GOPROXY: 'off', LANG: 'C.UTF-8' };
   const result = spawnSync(command, args, {
-    ...{ cwd: folder(), env, input: `${texts.join('\n')}\n`, encoding: 'utf8', maxBuffer: 2 ** 28 },
+    cwd: folder(),
+    env,
+    input: `${texts.join('\n')}\n`,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
   });
   expect([result.error, result.stderr]).toEqual([undefined, '']);
   return result.stdout

@@ -41,8 +41,11 @@ it('allows every route of the stage, so that a cached policy never denies anothe
       Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: `${stage}/*` }],
     },
     context: {
-      ...{ sub: caller.identityId, org: caller.organizationId, kind: caller.kind },
-      ...{ nbf: `${seconds()}`, exp: `${exp}` },
+      sub: caller.identityId,
+      org: caller.organizationId,
+      kind: caller.kind,
+      nbf: `${seconds()}`,
+      exp: `${exp}`,
     },
   });
 });

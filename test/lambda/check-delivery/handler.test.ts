@@ -52,7 +52,10 @@ async function check({ webhookId = probe.webhookId, source = address, ...change 
   const { statusCode: status, headers, body: text } = response;
   const received = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
   expectDocumented({
-    ...{ method: 'POST', path: `/webhook-origins/check/${webhookId}`, status, body: text },
+    method: 'POST',
+    path: `/webhook-origins/check/${webhookId}`,
+    status,
+    body: text,
     headers: Object.fromEntries(received),
   });
   expect(headers).toMatchObject({ ...responseHeaders, 'Cache-Control': 'no-store' });
@@ -98,7 +101,9 @@ it.each<[string, Change]>([
 it('counts in the namespace and dimensions of alarms', async () => {
   const { emitted } = await check({});
   expect(emitted).toMatchObject({
-    ...{ environment: 'test', service: 'check-delivery', Verified: 1 },
+    environment: 'test',
+    service: 'check-delivery',
+    Verified: 1,
     _aws: { CloudWatchMetrics: [{ Namespace: 'WalletWebhooks', Dimensions: [['service', 'environment']] }] },
   });
 });

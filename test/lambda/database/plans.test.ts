@@ -106,8 +106,13 @@ const operation = (name: string, input: object) =>
   createOperations({ ports: { database, ...ownFacts }, log: recordLog() })({ operation: name, input });
 const times = { since: '2020-01-01T00:00:00Z', until: '2040-01-01T00:00:00Z' };
 const sent = {
-  ...{ eventId: 'ev-1', deliveryId: 'd', attemptedAt: 0, durationMs: 1 },
-  ...{ series: '', number: 1, attempt: 1 },
+  eventId: 'ev-1',
+  deliveryId: 'd',
+  attemptedAt: 0,
+  durationMs: 1,
+  series: '',
+  number: 1,
+  attempt: 1,
 };
 const failed = { outcome: 'failed', reason: 'timeout' } as const;
 

@@ -124,7 +124,9 @@ it('a delivery posts the unchanged event, signed, and adds a row, a log line and
   const said = { message: 'Webhook delivered', logCode: 'WEBHOOK_ATTEMPTED' };
   expect(world.log.lines).toEqual([{ ...said, ...line, retryInMs: undefined }]);
   expect(emitted).toMatchObject({
-    ...{ Delivered: 1, service: 'deliver-webhook', environment: 'test' },
+    Delivered: 1,
+    service: 'deliver-webhook',
+    environment: 'test',
     // Alarms match the exact set.
     _aws: { CloudWatchMetrics: [{ Dimensions: [['service', 'environment']] }] },
   });

@@ -10,7 +10,8 @@ import {
 const hours = 3_600_000;
 const now = Date.parse('2026-11-20T12:00:00Z');
 const answered = (status: number, retryAfter?: string): AttemptResult => ({
-  ...{ answered: true, status },
+  answered: true,
+  status,
   ...(retryAfter && { retryAfter }),
 });
 const timeout: AttemptResult = { answered: false, reason: 'timeout' };

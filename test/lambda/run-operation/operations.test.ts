@@ -149,10 +149,18 @@ it('add-webhook adds an enabled webhook with its first secret, a normalized URL 
   const webhookId = await add({ kinds, url: ' https://HOOKS.Customer.com:443/a b ' });
   expect(webhookId).toMatch(/^wh-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{16}$/);
   expect(await describeWebhook(webhookId)).toEqual({
-    ...{ webhookId, organizationId, url: 'https://hooks.customer.com/a%20b', kinds: kinds.slice(0, 3) },
-    ...{ enabled: true, disabledReason: null, disabledAt: null, secretVersion: 1, rotatedAt: null },
+    webhookId,
+    organizationId,
+    url: 'https://hooks.customer.com/a%20b',
+    kinds: kinds.slice(0, 3),
+    enabled: true,
+    disabledReason: null,
+    disabledAt: null,
+    secretVersion: 1,
+    rotatedAt: null,
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
-    ...{ pausedUntil: null, pauseReason: null },
+    pausedUntil: null,
+    pauseReason: null,
   });
 });
 

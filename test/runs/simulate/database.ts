@@ -216,7 +216,8 @@ export class SimulatedDatabase {
 
 const stored = ({ health: { unhealthyAt, pause }, ...webhook }: SimulatedWebhook) => ({
   ...webhook,
-  ...{ enabled: !webhook.disabling, unhealthy: unhealthyAt !== undefined },
+  enabled: !webhook.disabling,
+  unhealthy: unhealthyAt !== undefined,
   ...(pause && { pause }),
 });
 

@@ -395,8 +395,15 @@ export class Invariants {
   private story(ids: Ids, text?: string): Story {
     const webhook = this.webhooks.get(ids.webhookId) as WebhookBook;
     const story: Story = this.stories.get(ids.deliveryId) ?? {
-      ...{ ...ids, webhook, text, requests: 0, slow: 0, repeats: 0 },
-      ...{ busyUntil: 0, deliveredAt: 0, chains: new Map() },
+      ...ids,
+      webhook,
+      text,
+      requests: 0,
+      slow: 0,
+      repeats: 0,
+      busyUntil: 0,
+      deliveredAt: 0,
+      chains: new Map(),
     };
     this.stories.set(ids.deliveryId, story);
     return story;
@@ -404,8 +411,14 @@ export class Invariants {
 
   private chain(story: Story, series: string): Chain {
     const chain: Chain = story.chains.get(series) ?? {
-      ...{ story, causedAt: undefined, live: 0, window: undefined, at: undefined },
-      ...{ firstAt: 0, kept: 0, clean: 0 },
+      story,
+      causedAt: undefined,
+      live: 0,
+      window: undefined,
+      at: undefined,
+      firstAt: 0,
+      kept: 0,
+      clean: 0,
     };
     story.chains.set(series, chain);
     return chain;

@@ -157,7 +157,15 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
   const kindOf = (url: string) =>
     options.recovers && clock.now >= end ? 'fast' : (kinds.get(url) ?? 'fast');
   const world: Surroundings = {
-    ...{ clock, random, faults, database, invariants, isDown, tell, queues, kindOf },
+    clock,
+    random,
+    faults,
+    database,
+    invariants,
+    isDown,
+    tell,
+    queues,
+    kindOf,
   };
   const operators = createOperators(world);
 
@@ -181,7 +189,10 @@ export async function runWorld(options: WorldOptions, part: Part = {}): Promise<
       kinds.set(url, options.receivers[(number + index) % options.receivers.length] ?? 'fast');
       const isHealthy = random(`health of ${webhookId}`) < options.healthy;
       database.webhooks.set(webhookId, {
-        ...{ webhookId, organizationId, url, secretVersion: 1 },
+        webhookId,
+        organizationId,
+        url,
+        secretVersion: 1,
         health: { failures: 0, ...(!isHealthy && { unhealthyAt: database.now() }) },
       });
       invariants.webhooks.set(webhookId, new WebhookBook(webhookId, organizationId, url));

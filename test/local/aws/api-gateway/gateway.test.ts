@@ -27,8 +27,11 @@ const root = (Integration: object, more: object = {}) => ({
 });
 const authorizer = (more: object = {}) => ({
   Authorizer: resource('Authorizer', {
-    ...{ Type: 'REQUEST', IdentitySource: 'method.request.header.Authorization' },
-    ...{ AuthorizerUri: lambda('authorizer').Uri, AuthorizerResultTtlInSeconds: 60, ...more },
+    Type: 'REQUEST',
+    IdentitySource: 'method.request.header.Authorization',
+    AuthorizerUri: lambda('authorizer').Uri,
+    AuthorizerResultTtlInSeconds: 60,
+    ...more,
   }),
 });
 const stage = (more: object = {}) => ({ Stage: resource('Stage', { StageName: 'prod', ...more }) });
@@ -125,14 +128,18 @@ it('sends functions the event of a REST API, with null for what the request lack
   await send('/');
   expect(events).toMatchObject([
     {
-      ...{ resource: '/groups/{id}', path, httpMethod: 'GET', pathParameters: { id: 'a/b c' } },
+      resource: '/groups/{id}',
+      path,
+      httpMethod: 'GET',
+      pathParameters: { id: 'a/b c' },
       headers: { 'X-One': '1', 'x-two': 'b' },
       multiValueHeaders: { 'X-One': ['1'], 'x-two': ['a', 'b'] },
       multiValueQueryStringParameters: { x: ['1', '2'], y: ['ä ='] },
-      ...{ body: '{"a":1}', isBase64Encoded: false },
+      body: '{"a":1}',
+      isBase64Encoded: false,
       requestContext: { extendedRequestId: headers['x-amz-apigw-id'] },
     },
-    { ...{ resource: '/', pathParameters: null, body: null }, multiValueQueryStringParameters: null },
+    { resource: '/', pathParameters: null, body: null, multiValueQueryStringParameters: null },
   ]);
   const query = Object.entries(events[0].queryStringParameters);
   expect(query).toEqual(Object.entries({ x: '2', y: 'ä =', ['__proto__']: '3' }));
@@ -201,7 +208,8 @@ it.each<[message: string, changes: object]>([
 it("replaces an API's address at AWS, and its custom domain name, by the one on this machine", async () => {
   const ofApi = { RestApiId: { Ref: 'Api' } };
   const Resources = {
-    ...{ Api: resource('RestApi', {}), ...stage(ofApi) },
+    Api: resource('RestApi', {}),
+    ...stage(ofApi),
     Domain: resource('DomainName', { DomainName: 'api.example.com' }),
     Mapping: resource('BasePathMapping', { ...ofApi, DomainName: { Ref: 'Domain' } }),
   };

@@ -15,7 +15,8 @@ function open() {
   const folder = stateFolder(temporary()).environment('eu');
   mkdirSync(folder.directory, { recursive: true });
   const context = {
-    ...{ permissions: createPermissions(() => undefined), folder },
+    permissions: createPermissions(() => undefined),
+    folder,
     stack: {
       name: 'WalletEu',
       region: 'eu-central-1',

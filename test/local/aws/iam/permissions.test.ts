@@ -33,7 +33,9 @@ const calledVia = (name: string) => ({ ...send, context: { 'kms:viaservice': nam
 const unencrypted = { ...toAll(deny), Condition: { Bool: { 'aws:SecureTransport': false } } };
 const functionArn = (name: string) => `arn:aws:lambda:eu-central-1:000000000000:function:${name}`;
 const denyFrom = {
-  ...{ Effect: 'Deny', Action: '*', Resource: '*' },
+  Effect: 'Deny',
+  Action: '*',
+  Resource: '*',
   Condition: { ArnLike: { 'lambda:SourceFunctionArn': functionArn('Wallet-*') } },
 };
 const sentFrom = (name: string) => ({ ...send, context: { 'lambda:sourcefunctionarn': functionArn(name) } });

@@ -88,10 +88,16 @@ describe('an event source', () => {
   /** Sends a queue's messages to a handler, which fails by returning an Error. */
   function feed(queue: TestQueue, handler: Handler, properties: object = {}) {
     const mapping = {
-      ...{ logicalId: 'M', type: 'AWS::Lambda::EventSourceMapping', ref: '', attributes: {} },
+      logicalId: 'M',
+      type: 'AWS::Lambda::EventSourceMapping',
+      ref: '',
+      attributes: {},
       properties: {
-        ...{ BatchSize: 10, EventSourceArn: queue.arn, ScalingConfig: { MaximumConcurrency: 5 } },
-        ...{ FunctionResponseTypes: ['ReportBatchItemFailures'], ...properties },
+        BatchSize: 10,
+        EventSourceArn: queue.arn,
+        ScalingConfig: { MaximumConcurrency: 5 },
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        ...properties,
       },
     };
     const target = {
@@ -104,7 +110,8 @@ describe('an event source', () => {
     };
     const sources = startEventSources(new Map([['M', mapping]]), {
       stack: { name: '', region: 'eu-central-1' },
-      ...{ queues: queues.server, functions: { find: () => target } },
+      queues: queues.server,
+      functions: { find: () => target },
       permissions: { requireRole: () => undefined },
     } as never);
     const stop = () => Promise.all(sources.map((source) => source.stop()));
