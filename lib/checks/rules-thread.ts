@@ -5,9 +5,12 @@ import type { PolicyValidationPluginReport, PolicyValidationStack } from 'aws-cd
 export interface RulesWorkerData {
   /** For the report. */
   readonly port: MessagePort;
-  /** Its only number becomes 1 when the thread has sent the report, or failed. */
+  /** Its only number counts the reports that were sent, or could not be made. */
   readonly answered: Int32Array;
 }
+
+/** In place of the count, of a thread that has ended. */
+export const ended = -1;
 
 /** Milliseconds: many times what it takes, for a thread that ended without a word. */
 const limit = 120_000;
@@ -30,14 +33,16 @@ export function startRulesThread(): RulesThread {
   const worker = new Worker(join(__dirname, 'rules-worker.ts'), { workerData, transferList: [port] });
   // The caller then uses the rules by itself, and meets the same error.
   worker.on('error', () => undefined);
+  worker.on('exit', () => Atomics.store(answered, 0, ended));
   worker.unref();
+  let begun = 0;
   return {
     begin(templates) {
-      Atomics.store(answered, 0, 0);
+      begun += 1;
       worker.postMessage(templates);
     },
     end() {
-      Atomics.wait(answered, 0, 0, limit);
+      Atomics.wait(answered, 0, begun - 1, limit);
       return receiveMessageOnPort(own)?.message;
     },
   };

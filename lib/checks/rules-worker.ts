@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { CloudFormationValidatePlugin, type IPolicyValidationContext } from 'aws-cdk-lib';
 import { reviewed } from './residency/reviewed';
-import type { RulesWorkerData } from './rules-thread';
+import { ended, type RulesWorkerData } from './rules-thread';
 
 const { port, answered } = workerData as RulesWorkerData;
 const plugin = new CloudFormationValidatePlugin();
@@ -32,9 +32,13 @@ parentPort?.on('message', (stackTemplates) => {
   } catch {
     // The other thread validates by itself, and meets the same error.
   } finally {
-    Atomics.store(answered, 0, 1);
+    Atomics.add(answered, 0, 1);
     Atomics.notify(answered, 0);
   }
+});
+process.once('exit', () => {
+  Atomics.store(answered, 0, ended);
+  Atomics.notify(answered, 0);
 });
 // The code runs for seconds: optimizing it would take longer than it saves, on cores that the app needs.
 setFlagsFromString('--liftoff-only');
