@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Stage } from 'aws-cdk-lib';
 import { transformSync } from 'esbuild';
 import { parse } from 'yaml';
 import { routes } from '../../domain/routes';
-import { createApp } from '../../lib/environments-app';
+import { addEnvironments, createApp, newApp } from '../../lib/environments-app';
 import { projectRoot } from '../architecture/sources';
 import { reference, withCosts } from '../runs/costs/write-costs';
 import { codeUnder, readDocuments } from '../support/documents';
@@ -65,6 +66,14 @@ it('deploying.md has an app with a layer on functions, and a stack beside ours',
   );
   const beside = template(`${stack.name}Reports`);
   for (const text of ['"RetentionInDays": 365', '"Key": "environment"']) expect(beside).toContain(text);
+});
+
+it("environments may be in a stage of another's app, as deploying.md says", () => {
+  const app = newApp(folder(), { builtinCloudFormationValidation: false });
+  const stage = new Stage(app, 'Production');
+  addEnvironments(stage, { environments: [withDirectAccess], validateTemplates: false });
+  const { stacks } = app.synth().getNestedAssembly(stage.artifactId);
+  expect(stacks.map(({ stackName }) => stackName)).toEqual([stack.name]);
 });
 
 describe('a restore', () => {

@@ -15,6 +15,8 @@ const folder = temporaryFolder();
 let env: NodeJS.ProcessEnv;
 beforeEach(() => {
   ({ env } = process);
+  // For every client of this machine, and wrong: ours ignore it.
+  process.env = { ...env, AWS_DEFAULTS_MODE: 'unknown' };
 });
 afterEach(() => {
   process.env = env;
@@ -25,7 +27,7 @@ function useProfile(config: string, more: NodeJS.ProcessEnv = {}): void {
   const file = join(folder(), 'config');
   writeFileSync(file, `[profile own]\n${config}\n`);
   process.env = {
-    ...env,
+    ...process.env,
     AWS_PROFILE: 'own',
     AWS_CONFIG_FILE: file,
     HOME: folder(),
@@ -117,7 +119,7 @@ describe('proxies', () => {
     ['http://127.0.0.1:9', undefined],
   ])('a call to %s has the tunnel %s', async (endpoint, tunnel) => {
     const proxies = { HTTPS_PROXY, HTTP_PROXY: HTTPS_PROXY, ALL_PROXY: HTTPS_PROXY, no_proxy: '.invalid' };
-    process.env = { ...env, ...proxies, AWS_ENDPOINT_URL: endpoint };
+    process.env = { ...process.env, ...proxies, AWS_ENDPOINT_URL: endpoint };
     await expect(sign()).rejects.toThrow('kms:Sign failed');
     const target = { output: () => endpoint, optionalOutput: () => undefined, local: false };
     const request = { method: 'GET', path: '/' } as const;
