@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { endingSignals } from '../../cli/shell/interruption';
 import { printable } from '../../domain/printable';
@@ -23,9 +23,6 @@ export async function temporaryFolder(cleanup: Cleanup): Promise<string> {
   cleanup.add(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
   return directory;
 }
-
-/** This project. */
-export const projectRoot = resolve(__dirname, '../..');
 
 export interface Harness {
   /** Aborted by Ctrl-C, SIGTERM and a closed terminal. */

@@ -4,12 +4,13 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { environments } from '../../../lib/environments';
+import { projectRoot } from '../../architecture/sources';
 import { localClient } from '../../support/aws-client';
 import { eventually } from '../../support/eventually';
 import { startHttpServer } from '../../support/http-server';
 import { openLocalEnvironment } from '../../support/local-environment';
 import type { Organization } from '../../support/organization';
-import { projectRoot, startProject } from '../long-run';
+import { startProject } from '../long-run';
 import type { Figure, PartOptions } from './measure';
 
 const events = 5_000;

@@ -3,9 +3,10 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { stateFolder } from '../../../local/state/paths';
+import { projectRoot } from '../../architecture/sources';
 import { startNodeIn } from '../../support/local-command';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
-import { type Harness, longRun, projectRoot, startProject, temporaryFolder } from '../long-run';
+import { type Harness, longRun, startProject, temporaryFolder } from '../long-run';
 
 const command = new Command('npm run compatible --')
   .description(
