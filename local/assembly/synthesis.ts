@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { StartError } from '../shared/start-error';
@@ -7,8 +7,15 @@ import { StartError } from '../shared/start-error';
 /** The folder of `package.json`. */
 export const projectRoot = resolve(__dirname, '../..');
 
-/** As in cdk.json. V8 would optimize code that runs once, and collect its garbage in four threads: a third of the CPU time. */
-const flags = ['--no-opt', '--single-threaded-gc'];
+/**
+ * The options of the app in cdk.json, with this project's loader. Without them V8 would optimize code that runs once, and collect its
+ * garbage in four threads: a third of the CPU time.
+ */
+function appOptions(): readonly string[] {
+  const { app } = JSON.parse(readFileSync(join(projectRoot, 'cdk.json'), 'utf8')) as { readonly app: string };
+  const [, ...options] = app.split(' ');
+  return options.map((each) => (each === './bin/tsx.cjs' ? join(projectRoot, each) : each));
+}
 
 /**
  * Runs the CDK app, like `cdk synth`, in a separate process: it would block this one for seconds. It gets no AWS
@@ -24,8 +31,7 @@ export async function synthesize(directory: string, signal: AbortSignal, root = 
   const temporary = `${directory}.tmp`;
   for (const each of [directory, temporary]) rmSync(each, { recursive: true, force: true });
   mkdirSync(temporary, { recursive: true });
-  const loader = ['--require', join(projectRoot, 'bin/tsx.cjs')];
-  const app = spawn(process.execPath, [...flags, ...loader, 'bin/app.ts'], {
+  const app = spawn(process.execPath, appOptions(), {
     cwd: root,
     env: {
       PATH: '/usr/bin:/bin',

@@ -60,8 +60,7 @@ const regionPattern = new RegExp(
 const arnPattern = /\barn:(?:aws[a-z-]*|\*|‹[^›]*›):[a-z0-9*-]+:((?:‹[^›]*›|[^:\s"'])*):/gi;
 
 function regionsIn(text: string): readonly string[] {
-  // Most texts have neither, and the patterns are slower.
-  if (!/-\d|arn:/i.test(text)) return [];
+  // Most texts have neither, and the region pattern is ten times slower.
   const named = /-\d/.test(text)
     ? Array.from(text.matchAll(regionPattern), ([, region = '']) => region.toLowerCase())
     : [];
