@@ -53,8 +53,8 @@ const implementations = {
         disable: async (...webhook) => ok(database.disable(...webhook)),
       } satisfies Partial<Webhooks>,
       store: {
-        write: async (attempts) => ok(database.write(attempts)),
-        set: async (changes) => ok(database.set(changes)),
+        write: async (attempts) => ok(await database.write(attempts)),
+        set: async (changes) => ok(await database.set(changes)),
       } satisfies AttemptStore,
       subscriptions: {
         findSubscribers: async (event) => ok(database.findSubscribers(event)),

@@ -1,8 +1,8 @@
 import { deliveryId, retrySchedule } from '../../domain/delivery';
 import * as deliverWebhook from '../../lambda/deliver-webhook/variables';
 import * as fanOutEvent from '../../lambda/fan-out-event/variables';
-import { drawWorld } from '../runs/simulate/stories';
-import { runWorld, type WorldOptions } from '../runs/simulate/world';
+import { drawWorld, type WorldOptions } from '../runs/simulate/options';
+import { runWorld } from '../runs/simulate/world';
 
 /** One event for one receiver. */
 const alone: WorldOptions = {
@@ -22,20 +22,23 @@ const alone: WorldOptions = {
   healthy: 1,
   skew: 0,
 };
-const events = new Set(['ev-0-0']);
 const attempts = retrySchedule.length;
-const run = (...faults: string[]) => runWorld(alone, { events, faults: new Set(faults) });
 const subject = deliveryId('ev-0-0', 'wh-00000-simul-00000000000000');
 
 it('the same seed gives the same history', async () => {
-  const options = drawWorld(6, { organizations: 2, probabilities: { killed: 0.01, 'response lost': 0.01 } });
+  const options = {
+    ...drawWorld(6),
+    organizations: 2,
+    probabilities: { killed: 0.01, 'response lost': 0.01 },
+  };
   const [first, second] = [await runWorld(options), await runWorld(options)];
   expect(first).toEqual(second);
   expect(first.faults.length).toBeGreaterThan(0);
 });
 
 it.each([1, 150])('a lost response at send %d of a schedule costs at most one request more', async (send) => {
-  const { requests, violations, faults } = await run(`response lost to retries ${subject} #${send}`);
+  const only = new Set(['ev-0-0', `response lost to retries ${subject} #${send}`]);
+  const { requests, violations, faults } = await runWorld(alone, only);
   expect([violations, faults.length]).toEqual([[], 1]);
   expect([attempts, attempts + 1]).toContain(requests);
 });
@@ -43,7 +46,7 @@ it.each([1, 150])('a lost response at send %d of a schedule costs at most one re
 it('a webhook that hangs takes at most one invocation of twenty on average, and delays no other', async () => {
   const fiveMinutes = { days: 1 / 288, events: 300 };
   const options: WorldOptions = { ...alone, ...fiveMinutes, organizations: 2, receivers: ['hangs', 'fast'] };
-  const { busy, history } = await runWorld(options, { isCut: true });
+  const { busy, history } = await runWorld(options, undefined, true);
   expect(busy.retries).toBeLessThan(300_000);
   const timeOf = (line: string) => Date.parse(`2026-${line.slice(0, 18)}Z`);
   const sent = history.filter((line) => / ev-1-\d+ sent to events/.test(line)).map(timeOf);

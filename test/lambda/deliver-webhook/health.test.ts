@@ -124,8 +124,8 @@ function open() {
   const webhook = { webhookId: 'wh-1', organizationId: '', url, secretVersion: 1 };
   database.webhooks.set('wh-1', { ...webhook, health: { failures: 0 } });
   const store: AttemptStore = {
-    write: async (attempts) => ok(database.write(attempts)),
-    set: async (changes) => ok(database.set(changes)),
+    write: async (attempts) => ok(await database.write(attempts)),
+    set: async (changes) => ok(await database.set(changes)),
   };
   const [write, set] = [jest.spyOn(store, 'write'), jest.spyOn(store, 'set')];
   const record = createRecording(store);

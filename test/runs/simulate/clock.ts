@@ -1,16 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** @returns false if it set nothing off, so that nothing has to come to rest */
-type Run = () => unknown;
-
 /** A clock that jumps: it moves on only when nothing is left to do at its time. */
 export class Clock {
   /** Milliseconds since 1970. */
   now = Date.UTC(2026, 10, 20);
-  /** Keyed by time; those of one time stay in order. */
-  private readonly timers = new Map<number, Run[]>();
-  /** The keys, latest first. */
-  private readonly times: number[] = [];
+  /** Latest first. */
+  private readonly timers: { readonly at: number; readonly run: () => unknown }[] = [];
   private activity = 0;
 
   /** Something happened: what it set off may not have come to rest. */
@@ -22,28 +17,24 @@ export class Clock {
     return new Promise((resolve) => this.after(milliseconds, resolve));
   }
 
-  after(milliseconds: number, run: Run): void {
+  /** @param run returns false if it set nothing off, so that nothing has to come to rest */
+  after(milliseconds: number, run: () => unknown): void {
     const at = this.now + Math.max(0, Math.ceil(milliseconds));
-    const others = this.timers.get(at);
-    if (others) return void others.push(run);
-    this.timers.set(at, [run]);
-    this.times.splice(this.times.findLastIndex((time) => time > at) + 1, 0, at);
+    // After those of the same time.
+    this.timers.splice(this.timers.findLastIndex((timer) => timer.at > at) + 1, 0, { at, run });
   }
 
   /** Runs what is due, one timer after another, until `end`, until `isDone`, or until nothing is left. */
-  async run(end: number, isDone = () => false): Promise<void> {
+  async run(end: number, isDone: () => boolean): Promise<void> {
     await this.settle();
     for (;;) {
-      const next = this.times.at(-1);
-      if (next === undefined || next > end || isDone()) return;
-      this.now = next;
-      for (const run of this.timers.get(next) ?? []) {
-        if (run() === false) continue;
-        this.touch();
-        await this.settle();
-      }
-      this.timers.delete(next);
-      this.times.pop();
+      const next = this.timers.at(-1);
+      if (!next || next.at > end || isDone()) return;
+      this.timers.pop();
+      this.now = next.at;
+      if (next.run() === false) continue;
+      this.touch();
+      await this.settle();
     }
   }
 

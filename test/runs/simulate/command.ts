@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { Command } from 'commander';
 import { number } from '../../../cli/shell/options';
 import { longRun } from '../long-run';
-import { drawWorld, tellStory } from './stories';
-import { runWorld } from './world';
+import { drawWorld } from './options';
+import { runWorld, tellStory } from './world';
 
 /** Of at most nine digits, which `number` reads. */
 const lastSeed = 999_999_999;
@@ -34,14 +34,8 @@ void longRun<{ seed?: number; duration: number }>(
       for (const what of ['deliveries', 'requests'] as const) totals[what] += outcome[what];
       if (outcome.violations.length > 0) {
         const { history, violations } = await tellStory(options, outcome);
-        const told = [
-          ...history,
-          '',
-          ...violations.map(({ text }) => text),
-          '',
-          `Violated with --seed ${seed}`,
-        ];
-        return { report: told.join('\n'), failed: true };
+        const report = [...history, '', ...violations, '', `Violated with --seed ${seed}`].join('\n');
+        return { report, failed: true };
       }
       if (given !== undefined || signal.aborted) break;
     }

@@ -8,6 +8,7 @@ import type {
   LookedAt,
   Written,
 } from '../../../lambda/deliver-webhook/ports';
+import type { handOut } from '../../../lambda/deliver-webhook/series';
 import type {
   AcceptedEvent,
   FoundSubscribers,
@@ -46,15 +47,12 @@ export class SimulatedDatabase {
     const day = 86_400_000;
     for (const [id, { acceptedAt }] of this.events)
       if (acceptedAt < this.now() - 14 * day) this.events.delete(id);
-    for (const [id, rows] of this.attempts)
-      this.attempts.set(
-        id,
-        rows.filter(({ attemptedAt }) => attemptedAt >= this.now() - 31 * day),
-      );
+    const isKept = ({ attemptedAt }: AttemptRow) => attemptedAt >= this.now() - 31 * day;
+    for (const [id, rows] of this.attempts) this.attempts.set(id, rows.filter(isKept));
   }
 
   /** Of a webhook whose pause is over, each that may be the trial is told that its claim is set. */
-  find(deliveries: readonly LookedAt[]): { readonly delivery: LookedAt; readonly state: DeliveryState }[] {
+  find(deliveries: readonly LookedAt[]): Parameters<typeof handOut>[0] {
     const until = this.now() + trialTime;
     const claimed = new Set<string>();
     for (const { webhookId, mayTry } of deliveries) {
@@ -64,49 +62,46 @@ export class SimulatedDatabase {
       webhook.health = { ...webhook.health, pause: { ...pause, until } };
       claimed.add(webhookId);
     }
-    return deliveries.map((delivery) => ({
-      delivery,
-      state: {
-        ...this.stateOf(delivery),
-        // There is no probe here.
-        ...(delivery.mayTry && claimed.has(delivery.webhookId) && { trial: { until, probeAnswers: true } }),
-      },
-    }));
+    // There is no probe here.
+    const trial = { trial: { until, probeAnswers: true } };
+    return deliveries.map((delivery) => {
+      const mayTry = delivery.mayTry && claimed.has(delivery.webhookId);
+      return { delivery, state: { ...this.stateOf(delivery), ...(mayTry && trial) } };
+    });
   }
 
-  release(webhookId: string, { until }: Trial): void {
+  release = (webhookId: string, { until }: Trial): void => {
     const webhook = this.webhooks.get(webhookId);
     const { pause } = webhook?.health ?? {};
     if (webhook && pause?.until === until)
       webhook.health = { ...webhook.health, pause: { ...pause, until: this.now() } };
-  }
+  };
 
   private stateOf({ webhookId, deliveryId, series = '' }: LookedAt): DeliveryState {
     const webhook = this.webhooks.get(webhookId);
     const all = this.attempts.get(deliveryId) ?? [];
     const rows = all.filter((row) => row.series === series);
     const others = all.filter((row) => row.series !== series);
-    const latest = rows.reduce<AttemptRow | undefined>(
-      (highest, row) => (highest && highest.number > row.number ? highest : row),
-      undefined,
-    );
-    const last = rows.find(({ outcome }) => outcome !== 'failed') ?? latest;
+    const [latest] = [...rows].sort((one, other) => other.number - one.number);
+    const { number, copy, successor } = rows.find(({ outcome }) => outcome !== 'failed') ?? latest ?? {};
+    const last = number && { number, ...(copy !== undefined && { copy }), ...(successor && { successor }) };
     return {
       ...(webhook && { webhook: stored(webhook) }),
       ...(rows.length > 0 && { begunAt: begunAt(rows) }),
       ...(others.length > 0 && { other: lastOf(others) }),
-      ...(last && {
-        last: {
-          number: last.number,
-          ...(last.copy !== undefined && { copy: last.copy }),
-          ...(last.successor && { successor: last.successor }),
-        },
-      }),
+      ...(last && { last }),
     };
   }
 
-  /** `AttemptStore.write`, at one instant. @param isLocked whether another batch holds the lock of a webhook's row */
-  write(attempts: readonly AttemptRow[], isLocked = (_webhookId: string) => false): readonly Written[] {
+  /** `AttemptStore.write`. @param hold what it takes, with its locks */
+  write(attempts: readonly AttemptRow[], hold?: () => Promise<unknown>): Promise<readonly Written[]> {
+    const rows = attempts.flatMap(({ webhookId, health }) =>
+      health ? [{ webhookId, waits: health.answered || !health.silent }] : [],
+    );
+    return this.locking(rows, hold, (isLocked) => this.writeNow(attempts, isLocked));
+  }
+
+  private writeNow(attempts: readonly AttemptRow[], isLocked: (webhookId: string) => boolean) {
     const written = new Set<AttemptRow>();
     for (const row of [...attempts].sort((one, other) => orderOf(one) - orderOf(other))) {
       const rows = this.attempts.get(row.deliveryId) ?? [];
@@ -117,12 +112,11 @@ export class SimulatedDatabase {
       written.add(row);
     }
     const known = new Map<string, Health>();
-    for (const webhookId of new Set(attempts.map((row) => row.webhookId))) {
-      const webhook = this.webhooks.get(webhookId);
+    for (const [webhookId, webhook] of this.webhooks) {
       const counted = attempts.flatMap(({ webhookId: id, health }) =>
-        id === webhookId && health && health.url === webhook?.url ? [health] : [],
+        id === webhookId && health?.url === webhook.url ? [health] : [],
       );
-      if (!webhook || counted.length === 0) continue;
+      if (counted.length === 0) continue;
       const answered = counted.some((health) => health.answered);
       const silences = counted.filter((health) => health.silent).length;
       if (!answered && silences > 0 && isLocked(webhookId)) continue;
@@ -136,27 +130,25 @@ export class SimulatedDatabase {
     });
   }
 
-  /**
-   * Locks rows as the statements do, until `run`: those of answers one after another, then the others unless one is locked.
-   * @param rest what the statement takes, with its locks
-   */
-  async locking<Value>(
+  /** Locks rows as the statements do: those of answers one after another, then the others unless one is locked. */
+  private async locking<Value>(
     rows: readonly { readonly webhookId: string; readonly waits: boolean }[],
-    rest: () => Promise<unknown>,
+    hold: () => Promise<unknown> = async () => undefined,
     run: (isSkipped: (webhookId: string) => boolean) => Value,
   ): Promise<Value> {
-    const waiting = new Set(rows.flatMap(({ webhookId, waits }) => (waits ? [webhookId] : [])));
-    for (const id of [...waiting].sort()) {
+    const locked = new Set(rows.filter(({ waits }) => waits).map(({ webhookId }) => webhookId));
+    for (const id of [...locked].sort()) {
       const others = this.locks.get(id);
       if (others) await new Promise<void>((resolve) => others.push(resolve));
       else this.locks.set(id, []);
     }
-    const silent = new Set(rows.flatMap(({ webhookId }) => (waiting.has(webhookId) ? [] : [webhookId])));
-    const skipped = new Set([...silent].filter((id) => this.locks.has(id)));
-    const locked = [...waiting, ...[...silent].filter((id) => !skipped.has(id))];
-    for (const id of locked) if (!this.locks.has(id)) this.locks.set(id, []);
-    await rest();
-    const value = run((id) => skipped.has(id));
+    for (const { webhookId } of rows) {
+      if (this.locks.has(webhookId)) continue;
+      this.locks.set(webhookId, []);
+      locked.add(webhookId);
+    }
+    await hold();
+    const value = run((id) => !locked.has(id));
     for (const id of locked) {
       const next = this.locks.get(id)?.shift();
       if (next) next();
@@ -166,21 +158,24 @@ export class SimulatedDatabase {
   }
 
   /** `AttemptStore.set`. */
-  set(changes: readonly HealthChange[]): readonly string[] {
-    return changes.flatMap(({ webhookId, url, from, to }) => {
-      const webhook = this.webhooks.get(webhookId);
-      if (!webhook || webhook.url !== url) return [];
-      const { failures, pause, unhealthyAt: marked } = webhook.health;
-      if (failures < to.failures || pause?.until !== from.pause?.until) return [];
-      const isNewer = marked !== undefined && marked > (from.unhealthyAt ?? -1);
-      const unhealthyAt = isNewer ? marked : to.unhealthyAt;
-      webhook.health = {
-        failures,
-        ...(to.pause && { pause: to.pause }),
-        ...(unhealthyAt !== undefined && { unhealthyAt }),
-      };
-      return [webhookId];
-    });
+  set(changes: readonly HealthChange[], hold?: () => Promise<unknown>): Promise<readonly string[]> {
+    const rows = changes.map(({ webhookId }) => ({ webhookId, waits: true }));
+    return this.locking(rows, hold, () => changes.flatMap((change) => this.setNow(change)));
+  }
+
+  private setNow({ webhookId, url, from, to }: HealthChange): readonly string[] {
+    const webhook = this.webhooks.get(webhookId);
+    if (!webhook || webhook.url !== url) return [];
+    const { failures, pause, unhealthyAt: marked } = webhook.health;
+    if (failures < to.failures || pause?.until !== from.pause?.until) return [];
+    const isNewer = marked !== undefined && marked > (from.unhealthyAt ?? -1);
+    const unhealthyAt = isNewer ? marked : to.unhealthyAt;
+    webhook.health = {
+      failures,
+      ...(to.pause && { pause: to.pause }),
+      ...(unhealthyAt !== undefined && { unhealthyAt }),
+    };
+    return [webhookId];
   }
 
   disable(webhookId: string, url: string, reason: string): Disabled | undefined {
@@ -203,13 +198,13 @@ export class SimulatedDatabase {
     return { subscribers, isRepeat: messageId !== accepted.messageId };
   }
 
-  findStoredEvent({ eventId, webhookId }: Redelivery): StoredEvent | undefined {
+  findStoredEvent = ({ eventId, webhookId }: Redelivery): StoredEvent | undefined => {
     const [event, webhook] = [this.events.get(eventId), this.webhooks.get(webhookId)];
     if (!event || !webhook || webhook.disabling || webhook.organizationId !== event.event.organizationId)
       return undefined;
     const unhealthy = isUnhealthy(webhook);
     return { body: event.event.text, acceptedAt: event.acceptedAt, unhealthy };
-  }
+  };
 
   findDisabledWebhook = (webhookId: string) => this.webhooks.get(webhookId)?.disabling;
 }
@@ -231,11 +226,10 @@ const begunAt = (rows: readonly AttemptRow[]) => Math.min(...rows.map(({ attempt
 
 /** Which series began last, and when one was last delivered. */
 function lastOf(rows: readonly AttemptRow[]) {
-  const begun = [...new Set(rows.map(({ series }) => series))]
+  const [last] = [...new Set(rows.map(({ series }) => series))]
     .map((series) => ({ series, begunAt: begunAt(rows.filter((row) => row.series === series)) }))
-    .sort((one, other) => one.begunAt - other.begunAt || (one.series < other.series ? -1 : 1));
+    .sort((one, other) => other.begunAt - one.begunAt || (one.series < other.series ? 1 : -1));
   const delivered = rows.filter(({ outcome }) => outcome === 'delivered');
   const deliveredAt = Math.max(...delivered.map(({ attemptedAt, durationMs }) => attemptedAt + durationMs));
-  const last = begun.at(-1) ?? { series: '', begunAt: 0 };
-  return { ...last, ...(delivered.length > 0 && { deliveredAt }) };
+  return { series: '', begunAt: 0, ...last, ...(delivered.length > 0 && { deliveredAt }) };
 }

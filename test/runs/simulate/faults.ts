@@ -1,3 +1,7 @@
+import type { Clock } from './clock';
+import type { Invariants } from './invariants';
+import type { Service, WorldOptions } from './options';
+
 /** The faults of a world, each with the probability that a call or message meets it. */
 export const faultKinds = [
   // The function is killed before or after a call; its batch comes back.
@@ -44,51 +48,60 @@ const mostFaults = 8;
 const isRare = (place: string) => /disable|disabling|find event|to events/.test(place);
 
 /**
- * Decides by its name whether a fault happens: `killed after record d-1 #2`. So a story keeps its other faults when one of
- * them is taken out.
+ * Decides by its name whether a fault happens during the days of the world: `killed after record d-1 #2`. So a story keeps its
+ * other faults when one of them is taken out.
  */
 export class Faults {
   /** The names of those that happened. */
   readonly happened: string[] = [];
   private readonly counts = new Map<string, number>();
   private readonly met = new Map<string, number>();
-  private ended = false;
+  private readonly start: number;
+  readonly end: number;
 
   constructor(
-    private readonly random: (text: string) => number,
-    private readonly probabilities: Readonly<Partial<Record<FaultKind, number>>>,
+    private readonly options: WorldOptions,
     /** If given, exactly these happen. */
     private readonly only: ReadonlySet<string> | undefined,
-    /** Each fault is told with its subject. */
-    private readonly tell: (subject: string, name: string) => void,
-  ) {}
+    private readonly clock: Clock,
+    private readonly invariants: Invariants,
+    readonly random = createRandom(options.seed),
+  ) {
+    this.start = clock.now;
+    this.end = clock.now + options.days * 86_400_000;
+  }
 
   /** @param subjects the deliveries or events that the fault would affect: one is enough, and all are affected */
   happen(kind: FaultKind, place: string, subjects: readonly string[]): boolean {
-    if (this.ended) return false;
+    const { only, clock, random, options, invariants, counts, met } = this;
+    if (clock.now > this.end) return false;
+    const isOnce = kind === 'poisonous';
     const names = subjects.map((subject) => {
       const name = `${kind} ${place} ${subject}`;
-      if (kind === 'poisonous') return name;
-      const count = (this.counts.get(name) ?? 0) + 1;
-      this.counts.set(name, count);
-      return `${name} #${count}`;
+      if (isOnce) return name;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      return `${name} #${counts.get(name)}`;
     });
-    const isSpared =
-      kind !== 'poisonous' && subjects.some((subject) => (this.met.get(subject) ?? 0) >= mostFaults);
-    if (isSpared && !this.only) return false;
-    const happens = names.some((name) =>
-      this.only
-        ? this.only.has(name)
-        : this.random(name) < (this.probabilities[kind] ?? 0) * (isRare(place) ? 10 : 1),
-    );
-    if (!happens) return false;
-    this.happened.push(...names);
-    for (const subject of subjects) this.met.set(subject, (this.met.get(subject) ?? 0) + 1);
-    for (const [index, name] of names.entries()) this.tell(subjects[index] ?? '', name);
+    const isSpared = !isOnce && subjects.some((subject) => (met.get(subject) ?? 0) >= mostFaults);
+    if (isSpared && !only) return false;
+    const probability = (options.probabilities[kind] ?? 0) * (isRare(place) ? 10 : 1);
+    if (!names.some((name) => only?.has(name) ?? random(name) < probability)) return false;
+    for (const [index, subject] of subjects.entries()) {
+      met.set(subject, (met.get(subject) ?? 0) + 1);
+      invariants.fault(subject);
+      this.happened.push(names[index] ?? '');
+      invariants.tell(subject, `FAULT ${names[index]}`);
+    }
     return true;
   }
 
-  end(): void {
-    this.ended = true;
+  /** Whether an outage of ours is under way. */
+  isDown(service: Service): boolean {
+    const hours = (this.clock.now - this.start) / 3_600_000;
+    const { outages } = this.options;
+    return (
+      this.clock.now < this.end &&
+      outages.some((outage) => outage.service === service && hours >= outage.from && hours < outage.to)
+    );
   }
 }

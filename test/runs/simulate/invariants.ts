@@ -1,4 +1,4 @@
-import { deliveryId as idOf, retrySchedule } from '../../../domain/delivery';
+import { type Delivery, deliveryId as idOf, retrySchedule } from '../../../domain/delivery';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import { backoffSeconds } from '../../../lambda/shared/queue';
 import type { Clock } from './clock';
@@ -15,55 +15,56 @@ const repeatWait = 60_000;
 const mostAlong = 6;
 const hours = 3_600_000;
 
-export interface Violation {
-  /** Empty if it is about none. */
-  readonly eventId: string;
-  readonly text: string;
-}
-
-interface Ids {
-  readonly deliveryId: string;
-  readonly eventId: string;
-  readonly webhookId: string;
-}
+type Ids = Pick<Delivery, 'deliveryId' | 'eventId' | 'webhookId'>;
+export type Message = Pick<Delivery, 'deliveryId' | 'series'>;
 
 /** One event for one webhook. */
-interface Story extends Ids {
-  readonly webhook: WebhookBook;
-  /** The event's text; undefined for an announcement, until its first request. */
-  text: string | undefined;
-  requests: number;
-  slow: number;
+class Story {
+  requests = 0;
+  slow = 0;
   /** Repeats of its producer. */
-  repeats: number;
-  busyUntil: number;
-  deliveredAt: number;
-  readonly chains: Map<string, Chain>;
+  repeats = 0;
+  busyUntil = 0;
+  deliveredAt = 0;
+  readonly chains = new Map<string, Chain>();
+
+  constructor(
+    readonly ids: Ids,
+    readonly webhook: WebhookBook,
+    /** The event's; undefined for an announcement, until its first request. */
+    public text: string | undefined,
+  ) {}
+
+  chain(series: string): Chain {
+    const chain = this.chains.get(series) ?? new Chain(this);
+    this.chains.set(series, chain);
+    return chain;
+  }
 }
 
 /** One series of attempts. */
-interface Chain {
-  readonly story: Story;
-  /** When it was caused; undefined if nothing is known that caused it. */
+class Chain {
+  /** Undefined if nothing is known that caused it. */
   causedAt: number | undefined;
   /** Its messages. */
-  live: number;
+  live = 0;
   window: Window | undefined;
   /** The last request. */
   at: { readonly beganAt: number; readonly lo: number } | undefined;
-  firstAt: number;
+  firstAt = 0;
   /** Milliseconds for which our own queues kept it. */
-  kept: number;
+  kept = 0;
   /** Requests since a fault. */
-  clean: number;
-}
+  clean = 0;
 
-interface Announcement {
-  readonly webhook: WebhookBook;
-  readonly to: WebhookBook;
-  readonly reason: string;
-  readonly at: number;
-  isMet: boolean;
+  constructor(readonly story: Story) {}
+
+  /** Whether a redelivery whose first attempt was later continues instead; for the first series without one, any redelivery. */
+  isReplaced(before = Number.POSITIVE_INFINITY): boolean {
+    const { story, firstAt } = this;
+    if (firstAt === 0 && story.chains.get('') !== this) return false;
+    return [...story.chains.values()].some((other) => other.firstAt > firstAt && other.firstAt < before);
+  }
 }
 
 /**
@@ -72,12 +73,20 @@ interface Announcement {
  * message that a fault meets may cost one request more.
  */
 export class Invariants {
-  readonly violations: Violation[] = [];
+  readonly violations: string[] = [];
+  /** All that happened, in lines. */
+  readonly history: string[] = [];
   readonly webhooks = new Map<string, WebhookBook>();
   private readonly stories = new Map<string, Story>();
   private readonly faults = new Map<string, { count: number; at: number }>();
   private readonly along = new Map<string, number>();
-  private readonly announcements: Announcement[] = [];
+  private readonly announcements: {
+    readonly webhook: WebhookBook;
+    readonly to: WebhookBook;
+    readonly reason: string;
+    readonly at: number;
+    isMet: boolean;
+  }[] = [];
   private faultAt = 0;
 
   constructor(private readonly clock: Clock) {}
@@ -88,9 +97,11 @@ export class Invariants {
   }
 
   violated(subject: string, promise: string): void {
-    const time = new Date(this.clock.now).toISOString();
-    const eventId = this.stories.get(subject)?.eventId ?? '';
-    this.violations.push({ eventId, text: `${time} ${subject} ${promise}` });
+    this.violations.push(`${new Date(this.clock.now).toISOString()} ${subject} ${promise}`);
+  }
+
+  tell(subject: string, line: string): void {
+    this.history.push(`${new Date(this.clock.now).toISOString().slice(5, 23)} ${subject} ${line}`);
   }
 
   // What happened.
@@ -102,7 +113,7 @@ export class Invariants {
       const ids = { deliveryId: idOf(eventId, webhookId), eventId, webhookId };
       this.forget(ids.deliveryId);
       const story = this.story(ids, text);
-      const { causedAt, window } = this.chain(story, '');
+      const { causedAt, window } = story.chain('');
       const isRepeat = causedAt !== undefined;
       if (isRepeat) story.repeats++;
       if (story.requests === 0 && (!window || this.isOff(story.webhook, window.early)))
@@ -124,7 +135,7 @@ export class Invariants {
 
   private expect(story: Story, series: string, wait: number): void {
     const { now } = this.clock;
-    const chain = this.chain(story, series);
+    const chain = story.chain(series);
     chain.causedAt ??= now;
     // One that is enabled meanwhile may get it.
     const latest = story.webhook.enabled ? now + wait : Number.POSITIVE_INFINITY;
@@ -164,7 +175,7 @@ export class Invariants {
    */
   fault(subject: string): void {
     const story = this.stories.get(subject);
-    const own = story?.requests === 0 ? story.eventId : subject;
+    const own = story?.requests === 0 ? story.ids.eventId : subject;
     const { count, at } = this.faults.get(own) ?? { count: 0, at: 0 };
     this.faults.set(own, { count: count + 1, at });
     for (const each of new Set([own, subject])) this.excuse(each);
@@ -189,14 +200,14 @@ export class Invariants {
   /** A message was added, or has gone for good. */
   count(body: string, change: 1 | -1): void {
     const { series = '', ...ids } = JSON.parse(body);
-    this.chain(this.story(ids), series).live += change;
+    this.story(ids).chain(series).live += change;
     this.along.delete(ids.deliveryId);
   }
 
   // What receivers saw.
 
   /** @param messages of the function: the request is that of the one that is due first */
-  request(request: Request, messages: readonly { readonly deliveryId: string; readonly series?: string }[]) {
+  request(request: Request, messages: readonly Message[]): Chain {
     const { deliveryId, beganAt: now, busyUntil, body } = request;
     const story = this.stories.get(deliveryId);
     const due = ({ window }: Chain) => window?.early ?? Number.POSITIVE_INFINITY;
@@ -244,8 +255,7 @@ export class Invariants {
     const begunAt = chain.firstAt || (story.chains.get('') === chain ? 0 : now);
     if (isFaultless && begunAt < deliveredAt && now > deliveredAt + underWay)
       broken('a request after it was delivered');
-    if (isFaultless && this.isReplaced(chain, now - underWay))
-      broken('a request after a redelivery replaced it');
+    if (isFaultless && chain.isReplaced(now - underWay)) broken('a request after a redelivery replaced it');
     // Copies of one number make their requests together.
     if (faultAt >= (at?.beganAt ?? 0)) chain.clean = 0;
     else if (at && now > at.beganAt + hours / 6) chain.clean++;
@@ -307,7 +317,7 @@ export class Invariants {
         if (!webhook.enabled || this.isOff(webhook, at) || webhook.movedAt > at - underWay) return 0;
         return this.faultAtOf(story) + lag.fault;
       },
-      () => this.violated(story.deliveryId, 'a 410 did not disable its webhook'),
+      () => this.violated(story.ids.deliveryId, 'a 410 did not disable its webhook'),
     );
   }
 
@@ -321,7 +331,7 @@ export class Invariants {
     const until = (): number => {
       if (
         chain.window !== window ||
-        this.isReplaced(chain) ||
+        chain.isReplaced() ||
         this.isOff(webhook, window.early) ||
         story.deliveredAt >= (chain.causedAt ?? 0)
       )
@@ -340,7 +350,7 @@ export class Invariants {
     };
     this.check(window.latest + lag.usual, until, () => {
       const since = new Date(window.latest).toISOString();
-      this.violated(story.deliveryId, `lost or late: a request was due at ${since}`);
+      this.violated(story.ids.deliveryId, `lost or late: a request was due at ${since}`);
     });
   }
 
@@ -376,51 +386,18 @@ export class Invariants {
     return true;
   }
 
-  /** Whether a redelivery whose first attempt was later continues instead; for the first series without one, any redelivery. */
-  private isReplaced(chain: Chain, before = Number.POSITIVE_INFINITY): boolean {
-    const { story, firstAt } = chain;
-    if (firstAt === 0 && story.chains.get('') !== chain) return false;
-    return [...story.chains.values()].some((other) => other.firstAt > firstAt && other.firstAt < before);
-  }
-
-  private faultsOf({ deliveryId, eventId }: Story): number {
+  private faultsOf({ ids: { deliveryId, eventId } }: Story): number {
     return (this.faults.get(deliveryId)?.count ?? 0) + (this.faults.get(eventId)?.count ?? 0);
   }
 
-  private faultAtOf({ deliveryId, eventId, webhook }: Story): number {
-    const times = [deliveryId, eventId, webhook.webhookId].map((id) => this.faults.get(id)?.at ?? 0);
-    return Math.max(...times);
+  private faultAtOf({ ids: { deliveryId, eventId, webhookId } }: Story): number {
+    return Math.max(...[deliveryId, eventId, webhookId].map((id) => this.faults.get(id)?.at ?? 0));
   }
 
   private story(ids: Ids, text?: string): Story {
     const webhook = this.webhooks.get(ids.webhookId) as WebhookBook;
-    const story: Story = this.stories.get(ids.deliveryId) ?? {
-      ...ids,
-      webhook,
-      text,
-      requests: 0,
-      slow: 0,
-      repeats: 0,
-      busyUntil: 0,
-      deliveredAt: 0,
-      chains: new Map(),
-    };
+    const story = this.stories.get(ids.deliveryId) ?? new Story(ids, webhook, text);
     this.stories.set(ids.deliveryId, story);
     return story;
-  }
-
-  private chain(story: Story, series: string): Chain {
-    const chain: Chain = story.chains.get(series) ?? {
-      story,
-      causedAt: undefined,
-      live: 0,
-      window: undefined,
-      at: undefined,
-      firstAt: 0,
-      kept: 0,
-      clean: 0,
-    };
-    story.chains.set(series, chain);
-    return chain;
   }
 }

@@ -7,13 +7,13 @@ import type {
 import type { SQSRecord } from 'aws-lambda';
 import type { Clock } from './clock';
 import type { Faults } from './faults';
+import type { Invariants } from './invariants';
 
 /** The delivery or event of a message, for the names of faults. */
-export const subjectOf = (body: string): string =>
-  /"(?:deliveryId|id|eventId)":"([^"]+)"/.exec(body)?.[1] ?? '';
+export const subjectOf = (body = ''): string => /"(?:deliveryId|id|eventId)":"([^"]+)"/.exec(body)?.[1] ?? '';
 
-const subjectsOf = (entries: readonly SendMessageBatchRequestEntry[] = []) =>
-  entries.map(({ MessageBody = '' }) => subjectOf(MessageBody));
+const subjectsOf = (entries: readonly SendMessageBatchRequestEntry[]) =>
+  entries.map(({ MessageBody }) => subjectOf(MessageBody));
 
 interface Message {
   readonly id: string;
@@ -22,27 +22,15 @@ interface Message {
   receives: number;
   /** The last receive's: an earlier one's receipt changes nothing. */
   receipt: string;
+  /** 0 while it is visible. */
   visibleAt: number;
   gone: boolean;
 }
 
-export interface QueueSettings {
-  readonly name: string;
-  /** Milliseconds. */
-  readonly visibilityTimeout: number;
-  /** A message that is received more often is told, and gone. */
-  readonly deadLetter: (body: string) => void;
-  /** Called when messages may be received. */
-  readonly wake: () => void;
-  /** A message was added, or has gone for good. */
-  readonly count: (body: string, change: 1 | -1) => void;
-  /** A message in flight is received again. */
-  readonly duplicated: (subject: string) => void;
-}
-
+/** Then it would be on the dead-letter queue. */
 const maxReceives = 1_000;
 
-/** One queue of SQS: at least once, delays, visibility, receive counts and dead letters. */
+/** One queue of SQS: at least once, delays, visibility and receive counts. */
 export class SimulatedQueue {
   readonly url: string;
   readonly visible: Message[] = [];
@@ -52,58 +40,70 @@ export class SimulatedQueue {
   size = 0;
 
   constructor(
-    readonly settings: QueueSettings,
-    private readonly clock: Clock,
-    private readonly faults: Faults,
+    readonly name: string,
+    /** Milliseconds. */
+    private readonly visibilityTimeout: number,
+    private readonly world: {
+      readonly clock: Clock;
+      readonly faults: Faults;
+      readonly invariants: Invariants;
+    },
+    /** Called when messages may be received. */
+    private readonly wake: () => void,
   ) {
-    this.url = `https://sqs.example/000000000000/${settings.name}`;
+    this.url = `https://sqs.example/000000000000/${name}`;
   }
 
   add(body: string, delaySeconds = 0): void {
-    const id = `${this.settings.name}-${++this.sent}`;
-    const message = { id, body, sentAt: this.clock.now, receives: 0, receipt: '', visibleAt: 0, gone: false };
-    this.size++;
-    this.settings.count(body, 1);
-    this.show(message, delaySeconds * 1_000);
+    const id = `${this.name}-${++this.sent}`;
+    const sentAt = this.world.clock.now;
+    this.count(body, 1);
+    this.show(
+      { id, body, sentAt, receives: 0, receipt: '', visibleAt: 0, gone: false },
+      delaySeconds * 1_000,
+    );
   }
 
   private show(message: Message, delay: number): void {
-    const visibleAt = this.clock.now + Math.ceil(delay);
+    const visibleAt = this.world.clock.now + Math.ceil(delay);
     message.visibleAt = visibleAt;
-    this.clock.after(delay, () => {
+    this.world.clock.after(delay, () => {
       if (message.gone || message.visibleAt !== visibleAt) return false;
       message.visibleAt = 0;
       this.visible.push(message);
-      return this.settings.wake();
+      return this.wake();
     });
   }
 
   /** The same message, with another receipt, while it is in flight. */
   private duplicate(message: Message, delay: number): void {
-    this.clock.after(delay, () => {
+    this.world.clock.after(delay, () => {
       if (message.gone || message.visibleAt === 0) return false;
       this.visible.push(message);
-      return this.settings.wake();
+      return this.wake();
     });
   }
 
   /** Receives at most `max` messages, as Lambda passes them to a function. */
   receive(max: number): SQSRecord[] {
-    const { name, visibilityTimeout, deadLetter } = this.settings;
+    const { name, visibilityTimeout } = this;
+    const { faults, invariants } = this.world;
     return this.visible.splice(0, max).flatMap((message) => {
       const { id, body, sentAt } = message;
+      const subject = subjectOf(body);
       if (message.gone) return [];
-      if (message.visibleAt > 0) this.settings.duplicated(subjectOf(body));
+      if (message.visibleAt > 0) invariants.excuse(subject);
       if (++message.receives > maxReceives) {
         this.remove(message);
-        deadLetter(body);
+        invariants.violated(subject, 'on the dead-letter queue');
         return [];
       }
       message.receipt = `${id}/${message.receives}`;
       this.inFlight.set(message.receipt, message);
       this.show(message, visibilityTimeout);
-      if (this.faults.happen('received twice', name, [subjectOf(body)]))
+      if (faults.happen('received twice', name, [subject]))
         this.duplicate(message, visibilityTimeout * ((sentAt * 0.37) % 1) ** 8);
+      invariants.tell(subject, `received from ${name}`);
       const attributes = { ApproximateReceiveCount: String(message.receives), SentTimestamp: String(sentAt) };
       const eventSourceARN = `arn:aws:sqs:eu-central-1:000000000000:${name}`;
       return { messageId: id, receiptHandle: message.receipt, body, attributes, eventSourceARN } as SQSRecord;
@@ -115,39 +115,43 @@ export class SimulatedQueue {
     const message = this.inFlight.get(receipt);
     this.inFlight.delete(receipt);
     if (message?.receipt !== receipt) return;
-    if (!this.faults.happen('not deleted', this.settings.name, [subjectOf(message.body)]))
-      this.remove(message);
+    if (!this.world.faults.happen('not deleted', this.name, [subjectOf(message.body)])) this.remove(message);
+  }
+
+  private remove(message: Message): void {
+    message.gone = true;
+    this.count(message.body, -1);
+  }
+
+  private count(body: string, change: 1 | -1): void {
+    const { invariants } = this.world;
+    this.size += change;
+    invariants.tell(subjectOf(body), `${change > 0 ? 'sent to' : 'gone from'} ${this.name}`);
+    if (this.name !== 'events') invariants.count(body, change);
   }
 
   /** The delivery or event of a message that is in flight. */
-  subjectOf = (receipt: string): string => subjectOf(this.inFlight.get(receipt)?.body ?? '');
+  subjectOf = (receipt: string): string => subjectOf(this.inFlight.get(receipt)?.body);
 
   hide(receipt: string, seconds: number): void {
     const message = this.inFlight.get(receipt);
     if (message?.receipt === receipt && message.visibleAt > 0) this.show(message, seconds * 1_000);
   }
 
-  private remove(message: Message): void {
-    message.gone = true;
-    this.size--;
-    this.settings.count(message.body, -1);
-  }
-
   /** @throws Error as the SDK does after its own retries */
   async send(entries: readonly SendMessageBatchRequestEntry[]): Promise<object> {
-    const place = `to ${this.settings.name}`;
-    const isRefused = ({ MessageBody = '' }: SendMessageBatchRequestEntry) =>
-      this.faults.happen('entry refused', place, [subjectOf(MessageBody)]);
-    const refused = new Set(entries.filter(isRefused));
-    const accepted = entries.filter((entry) => !refused.has(entry));
-    const times = this.faults.happen('sent twice', place, subjectsOf(accepted)) ? 2 : 1;
+    const { clock, faults } = this.world;
+    const place = `to ${this.name}`;
+    const refused = entries.filter((entry) => faults.happen('entry refused', place, subjectsOf([entry])));
+    const accepted = entries.filter((entry) => !refused.includes(entry));
+    const times = faults.happen('sent twice', place, subjectsOf(accepted)) ? 2 : 1;
     for (let time = 0; time < times; time++)
       for (const { MessageBody = '', DelaySeconds } of accepted) this.add(MessageBody, DelaySeconds);
-    if (this.faults.happen('response lost', place, subjectsOf(entries))) {
-      await this.clock.wait(5_000);
+    if (faults.happen('response lost', place, subjectsOf(entries))) {
+      await clock.wait(5_000);
       throw new Error('TimeoutError');
     }
-    return { Failed: [...refused].map(({ Id }) => ({ Id, Code: 'InternalError', SenderFault: false })) };
+    return { Failed: refused.map(({ Id }) => ({ Id, Code: 'InternalError', SenderFault: false })) };
   }
 }
 
@@ -160,7 +164,7 @@ export function createClient(
     const queue = queues.find(({ url }) => url === input.QueueUrl) as SimulatedQueue;
     if ('Entries' in input) {
       const { Entries = [] } = input;
-      return call(`send to ${queue.settings.name}`, subjectsOf(Entries), () => queue.send(Entries));
+      return call(`send to ${queue.name}`, subjectsOf(Entries), () => queue.send(Entries));
     }
     const { ReceiptHandle = '', VisibilityTimeout = 0 } = input as ChangeMessageVisibilityCommand['input'];
     const hide = async () => queue.hide(ReceiptHandle, VisibilityTimeout);
