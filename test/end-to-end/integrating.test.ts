@@ -10,11 +10,12 @@ import { newId } from '../../domain/ids';
 import { projectRoot } from '../architecture/sources';
 import { deletion, sendPatiently } from '../support/api';
 import { localClient } from '../support/aws-client';
-import { codeUnder, documentedClaims, load } from '../support/documents';
+import { codeUnder, load } from '../support/documents';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { openLocalDatabase } from '../support/postgres';
 import { running } from '../support/rows';
+import { documentedClaims } from '../support/tokens';
 import { startWebhookReceiver } from '../support/webhook-receiver';
 
 const integrating = 'docs/integrating.md';

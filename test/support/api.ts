@@ -8,7 +8,7 @@ import { localClient } from './aws-client';
 import type { LocalEnvironment } from './local-environment';
 import { expectDocumented } from './openapi';
 import type { Organization } from './organization';
-import { accessTokenClaims, type Json, userActionClaims } from './tokens';
+import { documentedClaims, type Json } from './tokens';
 
 /** A request as sent on the wire, not normalized. */
 export interface WireRequest {
@@ -110,13 +110,10 @@ export async function openTokenMaker(local: LocalEnvironment, environment: strin
   const signAccessToken = await openKey('TokenSigningKeyArn', 'token');
   const action = ['user-action', '--method', 'DELETE', '--path', '/auth/user-groups/ug-1'];
   const signUserAction = await openKey('UserActionSigningKeyArn', ...action);
-  const by = ({ organizationId: org, callerId: sub }: Organization) => ({ iss, sub, org });
   return {
     accessToken: (organization: Organization, claims?: Json, header?: Json) =>
-      signAccessToken(accessTokenClaims({ ...by(organization), ...claims }), header),
-    userAction: (organization: Organization, claims?: Json, header?: Json) => {
-      const bound = { ...by(organization), htp: deletionPath(organization) };
-      return signUserAction(userActionClaims({ ...bound, ...claims }), header);
-    },
+      signAccessToken({ ...documentedClaims(iss, organization).accessToken, ...claims }, header),
+    userAction: (organization: Organization, claims?: Json, header?: Json) =>
+      signUserAction({ ...documentedClaims(iss, organization).userAction, ...claims }, header),
   };
 }

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transformSync } from 'esbuild';
 import { projectRoot } from '../architecture/sources';
-import type { Organization } from './organization';
 
 /** A document of the project: its path from the root, and its Markdown. */
 export interface Document {
@@ -32,14 +31,6 @@ export function load<Exports>(code: string): Exports {
   const { code: text } = transformSync(code, { loader: 'ts', format: 'cjs' });
   new Function('require', 'module', 'exports', text)(require, module, module.exports);
   return module.exports;
-}
-
-/** The claims of both tokens that docs/tokens.md makes for the deletion of an organization's group. */
-export function documentedClaims(iss: string, { callerId, organizationId, userGroupId }: Organization) {
-  type Claims = Readonly<Record<'accessToken' | 'userAction', object>>;
-  const [code = ''] = codeUnder('docs/tokens.md', 'A deletion');
-  const { deletionClaims } = load<{ deletionClaims(iss: string, by: object, group: string): Claims }>(code);
-  return deletionClaims(iss, { sub: callerId, org: organizationId, kind: 'CustomerEmployee' }, userGroupId);
 }
 
 /** Headings as link anchors, and custom ones: https://docs.github.com/en/get-started/writing-on-github, "Section links". */

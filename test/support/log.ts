@@ -1,13 +1,8 @@
 import type { Log } from '../../lambda/shared/log';
 
 /** A log in memory: the message under `message`, beside the line's attributes. */
-export interface RecordedLog extends Log {
-  readonly lines: Readonly<Record<string, unknown>>[];
-  clear(): void;
-}
-
-export function recordLog(): RecordedLog {
-  const lines: Record<string, unknown>[] = [];
+export function recordLog() {
+  const lines: Readonly<Record<string, unknown>>[] = [];
   const write: Log['info'] = (message, ...extra) => {
     lines.push(Object.assign({ message }, ...extra));
   };

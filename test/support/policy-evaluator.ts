@@ -40,7 +40,6 @@ const comparisons: Readonly<Record<string, (pattern: string, value: string) => b
   StringEquals: (expected, value) => expected === value,
   StringLike: (pattern, value) => matches(pattern, value),
   ArnLike: matchesArn,
-  ArnEquals: matchesArn,
   Bool: (expected, value) => expected.toLowerCase() === value.toLowerCase(),
 };
 
@@ -52,16 +51,14 @@ function holds(
   if (expected.some((text) => text.includes('${'))) throw new Error(`Policy variable in ${expected}`);
   const isMissing = actual === undefined || actual.length === 0;
   if (operator === 'Null') return expected.includes(String(isMissing));
-  const [, set, name = '', ifExists] =
-    /^(?:(ForAnyValue|ForAllValues):)?(\w+?)(IfExists)?$/.exec(operator) ?? [];
+  const [, ofAny, name = '', ifExists] = /^(ForAnyValue:)?(\w+?)(IfExists)?$/.exec(operator) ?? [];
   const isNegated = name.includes('Not');
   const compare = comparisons[name.replace('Not', '')];
   if (!compare) throw new Error(`Unknown operator ${operator}`);
-  if (isMissing) return ifExists !== undefined || (set ? set === 'ForAllValues' : isNegated);
-  if (Array.isArray(actual) && !set) throw new Error(`${operator} of several values`);
+  if (isMissing) return ifExists !== undefined || (!ofAny && isNegated);
+  if (Array.isArray(actual) && !ofAny) throw new Error(`${operator} of several values`);
   const holdsFor = (value: string) => expected.some((each) => compare(each, value)) !== isNegated;
-  const values = [actual].flat() as readonly string[];
-  return set === 'ForAnyValue' ? values.some(holdsFor) : values.every(holdsFor);
+  return [actual].flat().some(holdsFor);
 }
 
 /** Each of the six components on its own. */

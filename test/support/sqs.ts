@@ -39,23 +39,17 @@ export async function startTestQueues() {
       ...queue,
       /** @param reason an attribute, as of a dead letter. @default - none */
       async send(MessageBody: string, reason?: string) {
-        const Reason = { DataType: 'String', StringValue: reason };
-        const attributes = reason && { MessageAttributes: { Reason } };
-        await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, ...attributes }));
+        const MessageAttributes = reason ? { Reason: { DataType: 'String', StringValue: reason } } : {};
+        await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, MessageAttributes }));
       },
       /** Visible messages as Lambda passes them to a function. */
       async receive(MaxNumberOfMessages = 10) {
+        const all = { MessageSystemAttributeNames: ['All' as const], MessageAttributeNames: ['All'] };
         const { Messages = [] } = await sqs.send(
-          new ReceiveMessageCommand({
-            QueueUrl,
-            MaxNumberOfMessages,
-            MessageSystemAttributeNames: ['All'],
-            MessageAttributeNames: ['All'],
-          }),
+          new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages, ...all }),
         );
-        return Messages.map((message) =>
-          sqsRecord(message as ReceivedMessage, { queueArn: queue.arn, region }),
-        );
+        const source = { queueArn: queue.arn, region };
+        return Messages.map((message) => sqsRecord(message as ReceivedMessage, source));
       },
       async count() {
         const { Attributes } = await sqs.send(
@@ -69,11 +63,11 @@ export async function startTestQueues() {
       },
       /** Messages sent in batches, including delayed ones. */
       sent: () =>
-        calls()
-          .flatMap(({ Entries = [] }) => Entries)
-          .map(({ MessageBody: body = '', MessageGroupId: group = '', DelaySeconds: delaySeconds = 0 }) => {
-            return { body, group, delaySeconds };
+        calls().flatMap(({ Entries = [] }) =>
+          Entries.map(({ MessageBody: body = '', MessageGroupId: group = '', DelaySeconds = 0 }) => {
+            return { body, group, delaySeconds: DelaySeconds };
           }),
+        ),
       /** The visibility timeouts that the client has set. */
       visibilityTimeouts: () => calls().flatMap(({ VisibilityTimeout }) => VisibilityTimeout ?? []),
     };

@@ -2,10 +2,26 @@ import { tableOf } from '../../lib/environment/table';
 
 export * from '../../lib/environment/schema';
 
-const support = {
-  contact: 'webhooks@tests.example',
-  guide: 'https://docs.tests.example/receivers',
-};
+const all = {
+  chains: ['mainnet', 'testnet'],
+  support: { contact: 'webhooks@tests.example', guide: 'https://docs.tests.example/receivers' },
+  signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
+} as const;
+
+const production = {
+  ...all,
+  serviceLevelAgreement: true,
+  objective: { availability: 0.999 },
+  testFundsOnly: false,
+  database: {
+    capacity: { minimum: 2, maximum: 32 },
+    readers: 1,
+    backupRetentionDays: 35,
+    deletionProtection: true,
+  },
+  logRetentionDays: 365,
+  throttle: { requestsPerSecond: 200, burst: 400 },
+} as const;
 
 /**
  * The tests' own table. In tests it is loaded in place of `lib/environments.ts`, whose rows are the operator's to change:
@@ -15,27 +31,14 @@ export const { environments, environmentNamed, stacks, stackNamed } = tableOf([
   {
     name: 'eu',
     stackId: 'WalletEu',
+    ...production,
     title: 'Europe, production',
     region: 'eu-central-1',
     residencyRegions: ['eu-central-1', 'eu-west-1'],
     zones: ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'],
     vpcCidr: '10.10.0.0/16',
-    chains: ['mainnet', 'testnet'],
-    support,
-    serviceLevelAgreement: true,
-    objective: { availability: 0.999 },
-    testFundsOnly: false,
     databaseAccess: 'data-api',
-    database: {
-      capacity: { minimum: 2, maximum: 32 },
-      readers: 1,
-      backupRetentionDays: 35,
-      deletionProtection: true,
-    },
-    logRetentionDays: 365,
-    throttle: { requestsPerSecond: 200, burst: 400 },
     tokenIssuer: 'https://eu.tests.example',
-    signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
     multiRegionKeys: true,
     standby: {
       stackId: 'WalletEuStandby',
@@ -48,27 +51,14 @@ export const { environments, environmentNamed, stacks, stackNamed } = tableOf([
   {
     name: 'uae',
     stackId: 'WalletUae',
+    ...production,
     title: 'UAE, production',
     region: 'me-central-1',
     residencyRegions: ['me-central-1'],
     zones: ['me-central-1a', 'me-central-1b', 'me-central-1c'],
     vpcCidr: '10.20.0.0/16',
-    chains: ['mainnet', 'testnet'],
-    support,
-    serviceLevelAgreement: true,
-    objective: { availability: 0.999 },
-    testFundsOnly: false,
     databaseAccess: 'direct',
-    database: {
-      capacity: { minimum: 2, maximum: 32 },
-      readers: 1,
-      backupRetentionDays: 35,
-      deletionProtection: true,
-    },
-    logRetentionDays: 365,
-    throttle: { requestsPerSecond: 200, burst: 400 },
     tokenIssuer: 'https://uae.tests.example',
-    signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
   },
   {
     name: 'staging',
@@ -78,8 +68,7 @@ export const { environments, environmentNamed, stacks, stackNamed } = tableOf([
     residencyRegions: ['eu-west-3'],
     zones: ['eu-west-3a', 'eu-west-3b', 'eu-west-3c'],
     vpcCidr: '10.30.0.0/16',
-    chains: ['mainnet', 'testnet'],
-    support,
+    ...all,
     serviceLevelAgreement: false,
     testFundsOnly: true,
     deprecation: { since: '2026-11-20' },
@@ -94,6 +83,5 @@ export const { environments, environmentNamed, stacks, stackNamed } = tableOf([
     logRetentionDays: 30,
     throttle: { requestsPerSecond: 100, burst: 200 },
     tokenIssuer: 'https://staging.tests.example',
-    signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
   },
 ]);

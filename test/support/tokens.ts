@@ -1,8 +1,10 @@
-import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { type PublicJwk, toJwk } from '../../lambda/export-jwks/handler';
+import { codeUnder, load } from './documents';
+import type { Organization } from './organization';
 
 /** A signing key as in KMS, and its public key as a handler gets it. */
-export interface SigningKey {
+interface SigningKey {
   readonly privateKey: KeyObject;
   readonly jwk: PublicJwk;
 }
@@ -37,41 +39,34 @@ export const caller = {
   organizationId: 'or-aaaaa-bbbbb-cccccccccccccc',
   kind: 'CustomerEmployee',
 } as const;
+export const userGroupId = 'ug-aaaaa-bbbbb-cccccccccccccc';
 
 export const seconds = () => Math.floor(Date.now() / 1000);
 
-export function accessTokenClaims(overrides: Json = {}): Json {
-  return {
-    iss: issuer,
-    aud: 'wallet-api',
-    sub: caller.identityId,
-    org: caller.organizationId,
-    kind: caller.kind,
-    iat: seconds(),
-    nbf: seconds(),
-    exp: seconds() + 600,
-    ...overrides,
-  };
-}
+type Claims = Readonly<Record<'accessToken' | 'userAction', Json>>;
+const { deletionClaims } = load<{ deletionClaims(iss: string, by: object, group: string): Claims }>(
+  codeUnder('docs/tokens.md', 'A deletion')[0] ?? '',
+);
 
-export const userGroupId = 'ug-aaaaa-bbbbb-cccccccccccccc';
+/** The claims of both tokens that docs/tokens.md makes for the deletion of an organization's group. */
+export const documentedClaims = (
+  iss: string,
+  {
+    callerId: sub,
+    organizationId: org,
+    userGroupId,
+  }: Pick<Organization, 'callerId' | 'organizationId' | 'userGroupId'>,
+) => deletionClaims(iss, { sub, org, kind: caller.kind }, userGroupId);
 
-export function userActionClaims(overrides: Json = {}): Json {
-  return {
-    iss: issuer,
-    aud: 'wallet-user-action',
-    sub: caller.identityId,
-    org: caller.organizationId,
-    jti: randomUUID(),
-    htm: 'DELETE',
-    htp: `/auth/user-groups/${userGroupId}`,
-    bh: createHash('sha256').update('').digest('base64url'),
-    iat: seconds(),
-    exp: seconds() + 300,
-    ...overrides,
-  };
-}
+const claims = () =>
+  documentedClaims(issuer, {
+    callerId: caller.identityId,
+    organizationId: caller.organizationId,
+    userGroupId,
+  });
+
+export const accessTokenClaims = (overrides: Json = {}): Json => ({ ...claims().accessToken, ...overrides });
 
 export function signUserAction(key: SigningKey, overrides: Json = {}, header: Json = {}): string {
-  return signJwt(key, userActionClaims(overrides), { typ: 'user-action+jwt', ...header });
+  return signJwt(key, { ...claims().userAction, ...overrides }, { typ: 'user-action+jwt', ...header });
 }

@@ -4,17 +4,10 @@ import type { Command } from 'commander';
 import { createProgram, runCommandLine } from '../../cli/command-line';
 import { createTerminal } from '../../cli/shell/terminal';
 
-/** Runs the command line in this process and returns its exit code and output. */
+/** Runs the command line in this process and returns its exit code and output. @param columns of its terminal. @default - none */
 export async function runWallet(
   args: readonly string[],
-  {
-    variables,
-    columns,
-  }: {
-    /** The terminal's width. @default - no terminal */
-    readonly columns?: number;
-    readonly variables?: Parameters<typeof runCommandLine>[2];
-  } = {},
+  { variables, columns }: { variables?: Parameters<typeof runCommandLine>[2]; columns?: number } = {},
 ) {
   const written = { stdout: '', stderr: '' };
   const output = (name: keyof typeof written) => ({

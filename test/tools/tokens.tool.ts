@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { deletion, send } from '../support/api';
-import { codeUnder, documentedClaims } from '../support/documents';
+import { codeUnder } from '../support/documents';
 import { localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { running } from '../support/rows';
+import { documentedClaims } from '../support/tokens';
 import { python } from './python';
 
 it('tokens of the Python in tokens.md delete a group', async () => {
