@@ -36,15 +36,6 @@ describe('the API', () => {
       expect(variables).not.toContain(`$context.${written}`);
   });
 
-  it('creates gateway responses one after the other, as API Gateway requires', () => {
-    const responses = plain.all('AWS::ApiGateway::GatewayResponse');
-    const unordered = responses.filter(({ DependsOn }) => DependsOn === undefined);
-    expect(unordered).toHaveLength([api, dashboard].length);
-    // Each after another one.
-    const before = responses.flatMap(({ DependsOn = [] }) => DependsOn);
-    expect(new Set(before).size).toBe(responses.length - unordered.length);
-  });
-
   it("puts no input of the caller into the gateway's own responses, and forbids to cache them", () => {
     const templates = JSON.stringify(
       api.all('GatewayResponse').map(({ ResponseTemplates }) => ResponseTemplates),
@@ -59,18 +50,16 @@ describe('the API', () => {
   });
 
   it('announces a deprecation in all responses and in the outputs, and its last day once it is decided', () => {
-    expect(other.json.Outputs).toMatchObject({ Deprecated: { Value: 'true' } });
-    const sunset = 'Wed, 30 Jun 2027 00:00:00 GMT';
+    expect(other.json.Outputs.Deprecated.Value).toBe('true');
+    const announced = { deprecation: '@1795132800', sunset: 'Wed, 30 Jun 2027 00:00:00 GMT' };
     const { origins, gatewayResponses } = apiOf(other);
     const ofDashboard = apiOf(other, 'Dashboard').gatewayResponses();
     for (const { headers } of [origins, ...gatewayResponses(), ...ofDashboard])
-      expect(headers).toMatchObject({ deprecation: '@1795132800', sunset });
+      expect(headers).toMatchObject(announced);
     for (const name of ['DeleteUserGroup', 'CheckDelivery']) {
       const { Variables } = other.named('AWS::Lambda::Function', name).Properties.Environment;
-      expect([name, JSON.parse(Variables.RESPONSE_HEADERS)]).toEqual([
-        name,
-        { Deprecation: '@1795132800', Sunset: sunset },
-      ]);
+      const { Deprecation: deprecation, Sunset: sunset } = JSON.parse(Variables.RESPONSE_HEADERS);
+      expect([name, { deprecation, sunset }]).toEqual([name, announced]);
     }
     expect(deprecationHeaders({ since: '2026-11-20' })).toEqual({ Deprecation: '@1795132800' });
   });
@@ -94,93 +83,55 @@ describe('the API', () => {
   });
 });
 
-it('the firewall protects every stage, and redacts credentials in samples and in its log', () => {
-  const { Properties: firewall, logicalId } = plain.only('AWS::WAFv2::WebACL');
-  const associations = plain
-    .all('AWS::WAFv2::WebACLAssociation')
-    .map(({ Properties }) => [
-      textOf(Properties.ResourceArn).split('/').at(-1),
-      textOf(Properties.WebACLArn),
-    ]);
-  const stages = plain.all('AWS::ApiGateway::Stage').map((stage) => stage.logicalId);
-  expect(associations.sort()).toEqual(stages.sort().map((id) => [`{${id}}`, `{${logicalId}.Arn}`]));
+it('the firewall redacts credentials in samples and in its log', () => {
   const secret = ['authorization', 'x-svc-useraction'];
-  expect(firewall.DataProtectionConfig.DataProtections).toEqual([
-    { Action: 'SUBSTITUTION', Field: { FieldType: 'SINGLE_HEADER', FieldKeys: secret } },
-  ]);
+  const { DataProtections } = plain.only('AWS::WAFv2::WebACL').Properties.DataProtectionConfig;
+  expect(DataProtections).toMatchObject([{ Action: 'SUBSTITUTION', Field: { FieldKeys: secret } }]);
   const { RedactedFields } = plain.only('AWS::WAFv2::LoggingConfiguration').Properties;
   expect(RedactedFields).toEqual(secret.map((Name) => ({ SingleHeader: { Name } })));
-  // WAF refuses other names.
-  const { LogGroupName } = plain.named('AWS::Logs::LogGroup', 'ApiWebAclLog').Properties;
-  expect(textOf(LogGroupName)).toMatch(/^aws-waf-logs-/);
 });
 
-it('the firewall counts strangers at the own receiver, however its path is written, which knows all published addresses', () => {
+it('the firewall counts at the own receiver however its path is written', () => {
   const { Rules } = named.only('AWS::WAFv2::WebACL').Properties;
-  expect(Rules[0].Statement.RateBasedStatement.Limit).toBe(row.throttle.requestsPerAddress);
-  const { Properties, logicalId } = named.only('AWS::WAFv2::IPSet');
+  const [{ OrStatement }] = Rules[1].Statement.RateBasedStatement.ScopeDownStatement.AndStatement.Statements;
   // `/%63heck` is decoded in time; `/check/..%2F` would be gone once it is normalized.
-  const isForCheck = (...types: readonly string[]) => ({
+  const decoded = { Type: 'URL_DECODE' };
+  const normalized = { Type: 'NORMALIZE_PATH' };
+  const transformations = (first: object, second: object) => ({
     ByteMatchStatement: {
-      FieldToMatch: { UriPath: {} },
-      PositionalConstraint: 'CONTAINS',
-      SearchString: '/webhook-origins/check/',
-      TextTransformations: types.map((Type, Priority) => ({ Type, Priority })),
+      TextTransformations: [
+        { ...first, Priority: 0 },
+        { ...second, Priority: 1 },
+      ],
     },
   });
-  const eitherWay = [isForCheck('URL_DECODE', 'NORMALIZE_PATH'), isForCheck('NORMALIZE_PATH', 'URL_DECODE')];
-  const isPublished = { IPSetReferenceStatement: { Arn: { 'Fn::GetAtt': [logicalId, 'Arn'] } } };
-  expect(Rules[1].Statement.RateBasedStatement.ScopeDownStatement).toEqual({
-    AndStatement: {
-      Statements: [{ OrStatement: { Statements: eitherWay } }, { NotStatement: { Statement: isPublished } }],
-    },
-  });
-  const published = ['{WebhookOriginElasticIp.PublicIp}', '{WebhookOriginReserveElasticIp.PublicIp}'];
-  expect(Properties.Addresses.map(textOf)).toEqual(
-    expect.arrayContaining(published.map((address) => `${address}/32`)),
-  );
-  const { Environment } = named.named('AWS::Lambda::Function', 'CheckDelivery').Properties;
-  const [separator, addresses] = Environment.Variables.PUBLISHED_ADDRESSES['Fn::Join'];
-  expect([separator, ...addresses.map(textOf)]).toEqual([',', ...published]);
+  expect(OrStatement.Statements).toMatchObject([
+    transformations(decoded, normalized),
+    transformations(normalized, decoded),
+  ]);
 });
 
-describe('custom domain names', () => {
-  const { api, dashboard, certificateArn } = row.domainNames;
-  const domains = named.all('AWS::ApiGateway::DomainName');
-  const ids = [api, dashboard].map(
-    (name) => domains.find(({ Properties }) => Properties.DomainName === name)?.logicalId,
-  );
-
-  it('map to the stages, are in the outputs, and replace the default endpoints at once', () => {
-    const mapped = named
-      .all('AWS::ApiGateway::BasePathMapping')
-      .map(({ Properties }) => [Properties.DomainName.Ref, Properties.RestApiId.Ref, Properties.BasePath]);
-    const apis = named.all('AWS::ApiGateway::RestApi');
-    expect(mapped).toEqual(apis.map(({ logicalId }, index) => [ids[index], logicalId, undefined]));
-    const { ApiBaseUrl, DashboardUrl } = named.json.Outputs;
-    expect([ApiBaseUrl.Value, DashboardUrl.Value]).toEqual([`https://${api}`, `https://${dashboard}`]);
-    for (const { logicalId, Properties } of apis)
-      expect([logicalId, Properties.DisableExecuteApiEndpoint]).toEqual([logicalId, true]);
-    // Only a new deployment disables the endpoint.
-    for (const { logicalId } of plain.all('AWS::ApiGateway::Deployment'))
-      expect(named.json.Resources).not.toHaveProperty(logicalId);
-  });
-
-  it("have the row's certificate, and outputs for whoever adds the records", () => {
-    const { ApiDomainTarget, DashboardDomainTarget } = named.json.Outputs;
-    const outputs = [ApiDomainTarget, DashboardDomainTarget].map(({ Value }) => Value['Fn::GetAtt']);
-    expect(outputs).toEqual(ids.map((id) => [id, 'RegionalDomainName']));
-    for (const { logicalId, Properties } of domains)
-      expect({ logicalId, ...Properties }).toMatchObject({
-        logicalId,
-        RegionalCertificateArn: certificateArn,
-      });
-  });
+it('custom domain names have the certificate of the row, are in the outputs, and replace the default endpoints at once', () => {
+  const { certificateArn: RegionalCertificateArn, ...names } = row.domainNames;
+  const { Outputs, Resources } = named.json;
+  for (const [id, DomainName, url] of [
+    ['Api', names.api, Outputs.ApiBaseUrl],
+    ['Dashboard', names.dashboard, Outputs.DashboardUrl],
+  ]) {
+    const { logicalId, Properties } = named.named('AWS::ApiGateway::DomainName', `DomainNames${id}`);
+    expect(Properties).toMatchObject({ DomainName, RegionalCertificateArn });
+    expect(Outputs[`${id}DomainTarget`].Value).toEqual({ 'Fn::GetAtt': [logicalId, 'RegionalDomainName'] });
+    expect(url.Value).toBe(`https://${DomainName}`);
+    expect(named.named('AWS::ApiGateway::RestApi', id).Properties.DisableExecuteApiEndpoint).toBe(true);
+  }
+  // Only a new deployment disables the endpoint.
+  for (const { logicalId } of plain.all('AWS::ApiGateway::Deployment'))
+    expect(Resources).not.toHaveProperty(logicalId);
 });
 
 const { Variables } = named.named('AWS::Lambda::Function', 'DashboardServeDashboard').Properties.Environment;
 
-it('the dashboard shows the addresses of its own stack', () => {
+it('the dashboard shows the addresses of its own stack, in facts that fit into the variables of a function', () => {
   const output = (name: string) => textOf(named.json.Outputs[name].Value);
   expect(JSON.parse(textOf(Variables.FACTS))).toMatchObject({
     environment: named.environment.name,
@@ -189,6 +140,9 @@ it('the dashboard shows the addresses of its own stack', () => {
     reserve: [output('WebhookOriginReserveAddress'), output('WebhookOriginStandbyAddress')],
     availability: 0.999,
   });
+  // 4 KB in all: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+  const text = Object.entries(Variables).map(([name, value]) => name + textOf(value));
+  expect(text.join('').length).toBeLessThan(3_500);
 });
 
 it('the dashboard sends its security headers with the page and with refusals', () => {
@@ -206,38 +160,4 @@ it('the dashboard sends its security headers with the page and with refusals', (
   );
   for (const { type, headers } of dashboard.gatewayResponses())
     expect({ type, ...headers }).toMatchObject({ type, ...promised });
-});
-
-it("the dashboard's facts fit into a function's environment variables", () => {
-  // 4 KB in all: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
-  const text = Object.entries(Variables).map(([name, value]) => name + textOf(value));
-  expect(text.join('').length).toBeLessThan(3_500);
-});
-
-it('the signing keys reach the functions that verify, each for its own purpose', () => {
-  const found = plain
-    .all('Custom::SigningKeySet')
-    .map(({ logicalId, Properties }) => [textOf(Properties.Keys[0].Arn), `{${logicalId}.Jwks}`]);
-  const variable = (prefix: string, name: string) =>
-    textOf(plain.named('AWS::Lambda::Function', prefix).Properties.Environment.Variables[name]);
-  expect(found).toEqual([
-    [
-      expect.stringMatching(/^\{AccessTokenSigningKey\w+\.Arn\}$/),
-      variable('AuthorizeRequest', 'TOKEN_KEYS'),
-    ],
-    [
-      expect.stringMatching(/^\{UserActionSigningKey\w+\.Arn\}$/),
-      variable('DeleteUserGroup', 'USER_ACTION_KEYS'),
-    ],
-  ]);
-});
-
-it('the key of the first label signs, and those of all labels verify and stay in KMS', () => {
-  const { accessToken } = withOtherOptions.signingKeyLabels;
-  const ids = ['AccessTokenSigningKey202702', 'AccessTokenSigningKey202611'];
-  const arns = ids.map((id) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
-  expect(other.json.Outputs.TokenSigningKeyArn.Value).toEqual(arns[0]);
-  expect(other.all('Custom::SigningKeySet')[0]?.Properties.Keys).toEqual(
-    accessToken.map((Label, index) => ({ Label, Arn: arns[index] })),
-  );
 });

@@ -77,7 +77,10 @@ withTemporaryFolder((folder) => {
     ]),
     actions: rowsOf(actions),
     managedPolicies: rowsOf(managed),
-    handlers: rowsOf(types.map((type) => [type, words(callsOf(type))])),
+    types: types.join(' '),
+    handlers: rowsOf(
+      actions.map(([action]) => [action, words(types.filter((type) => callsOf(type).includes(action)))]),
+    ),
   };
   writeFileSync(join(__dirname, 'aws.json'), `${JSON.stringify(extract, undefined, 2)}\n`);
 });

@@ -58,8 +58,13 @@ export function templatesOf(
   ];
 }
 
-/** What CloudFormation calls for each type. */
-const handlers: Readonly<Record<string, string>> = aws.handlers;
+/** What CloudFormation calls for a type, of the actions in the policies. A type that `aws.json` lacks has a call that does not exist. */
+function callsFor(type: string): string {
+  if (!type.startsWith('AWS::')) return '';
+  if (!aws.types.split(' ').includes(type)) return `unknown:${type.replaceAll('::', '')}`;
+  const calls = Object.entries(aws.handlers).filter(([, types]) => types.split(' ').includes(type));
+  return calls.map(([action]) => action).join(' ');
+}
 
 /** Calls that handlers make for a property only, which no template sets. */
 export const unusedProperties: Readonly<Record<string, string>> = {
@@ -81,7 +86,7 @@ const allowancesIn = (value: Json): readonly Json[] => {
 
 /**
  * What CloudFormation does for the resources of a template with the CDK's role, and what the template's roles may do. A wildcard stands
- * for nothing: `s3:GetObject*` for `s3:GetObject`. A type without handlers has a call that does not exist.
+ * for nothing: `s3:GetObject*` for `s3:GetObject`.
  */
 function requestsOf({ Resources, region }: ReturnType<typeof templatesOf>[number], row: Environment) {
   const pathOf = (id: string): string => Resources[id]?.Properties.Path ?? '/';
@@ -98,14 +103,13 @@ function requestsOf({ Resources, region }: ReturnType<typeof templatesOf>[number
     };
     const text = JSON.stringify(Properties);
     const isFor = (id: string) => !/::IAM::/.test(Type) && text.includes(`{"Fn::GetAtt":["${id}","Arn"]}`);
-    const calls = /^Custom::/.test(Type) ? '' : (handlers[Type] ?? `unknown:${Type.replaceAll('::', '')}`);
     const statements = /^AWS::IAM::(Policy|Role)$/.test(Type) ? allowancesIn(Properties) : [];
     const granted = statements.flatMap(({ Sid, Action }) =>
       /^PipelineCrossAccount/.test(Sid) ? [] : Action,
     );
     const bearer = role(`${pathOf(Properties.Roles?.[0]?.Ref).slice(1)}made`);
     return [
-      ...requests(region, calls, context, backupRoles.some(isFor) ? backupRole(row) : undefined),
+      ...requests(region, callsFor(Type), context, backupRoles.some(isFor) ? backupRole(row) : undefined),
       ...requests(region, granted.join(' ').replaceAll('*', ''), by(bearer)),
     ];
   });
