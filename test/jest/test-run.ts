@@ -100,11 +100,11 @@ async function startEnvironments() {
   const failed = exited.then(() => {
     throw new Error('The local environments did not start.');
   });
-  const [directory] = await Promise.race([once(child, 'message'), failed]);
+  const [shared] = await Promise.race([once(child, 'message'), failed]);
   child.unref();
   child.channel?.unref();
   return {
-    directory,
+    ...shared,
     async stop() {
       child.ref();
       if (child.connected) child.disconnect();

@@ -1,0 +1,122 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { localClient } from '../support/aws-client';
+import { eventually } from '../support/eventually';
+import { startHttpServer } from '../support/http-server';
+import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
+import { sharedInRun } from '../support/once-per-run';
+import type { Organization } from '../support/organization';
+import type { AccessReport } from '../support/own-environments';
+import { running, withDirectAccess } from '../support/rows';
+import { stackOf } from '../support/stacks';
+
+/** Policies for AWS services and the CDK's own function, which run only on AWS. */
+const unused =
+  /^(AirGappedBackupsRole|NetworkVpcAllIAMRole|CustomVpcRestrictDefaultSG|OperationsKey|.*AllowEventRule)/;
+
+let local: LocalEnvironment;
+let access: string;
+let sqs: SQSClient;
+let lambda: LambdaClient;
+beforeAll(async () => {
+  local = await localEnvironment();
+  ({ access } = await sharedInRun<{ access: string }>('environments'));
+  sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
+  lambda = new LambdaClient(localClient(local.endpoints.lambda ?? ''));
+});
+afterAll(() => {
+  sqs.destroy();
+  lambda.destroy();
+});
+
+const ask = async <Answer>(path: string) => (await (await fetch(access + path)).json()) as Answer;
+
+/** One request of a function's role for such a resource is refused. */
+const refuseOnce = (role: string, action: string, resource: string) =>
+  ask(`refuse?role=${role}&action=${action}&resource=${resource}`);
+
+/** Waits for a call by a function's role. */
+const called = (role: string, action: string) =>
+  eventually(async () =>
+    (await ask<string[]>('calls')).some((each) => each.includes(role) && each.endsWith(` ${action}`)),
+  );
+
+/** Waits for a text in an environment's logs. */
+const logged = (name: string, text: RegExp) => {
+  const logs = join(local.stateDirectory, 'logs', name);
+  return eventually(() =>
+    readdirSync(logs).some((file) => text.test(readFileSync(join(logs, file), 'utf8'))),
+  );
+};
+
+/** A webhook whose receiver responds 410, which its organization gets an event about. */
+async function disableByReceiver(name: string): Promise<void> {
+  const receiver = await startHttpServer((_, response) => response.writeHead(410).end());
+  const { organizationId } = await local.walletJson<Organization>(name, 'seed');
+  const organization = ['--organization', organizationId];
+  await local.walletJson(name, 'webhook', 'add', ...organization, '--url', receiver.url);
+  await local.walletJson(name, 'send-event', ...organization, '--kind', 'a');
+  await logged(name, /WEBHOOK_DISABLED/);
+  await receiver.stop();
+}
+
+it.each(running)('all features of $name work with every grant enforced', async (row) => {
+  const { name, stackId, serviceLevelAgreement } = row;
+  const outputs = local.outputs(name);
+  await local.wallet(name, 'smoke');
+  for (const method of ['GET', 'HEAD']) {
+    const response = await fetch(outputs.DashboardUrl ?? '', { method });
+    expect([response.status, (await response.text()).length > 0]).toEqual([200, method === 'GET']);
+  }
+  await disableByReceiver(name);
+
+  // What smoke and other tests leave: unreadable, delayed and failing messages, a purge, a rolled back migration.
+  const send = (queue: string, MessageBody: string) =>
+    sqs.send(new SendMessageCommand({ QueueUrl: outputs[queue] ?? '', MessageBody }));
+  const invoke = (prefix: string, event: object = {}) => {
+    const { logicalId } = stackOf(row).named('AWS::Lambda::Function', prefix);
+    const input = { FunctionName: `${stackId}-${logicalId}`, Payload: JSON.stringify(event) };
+    return lambda.send(new InvokeCommand(input));
+  };
+  const delivery = {
+    deliveryId: 'msg_0123456789abcdef0123456789abcdef',
+    webhookId: 'wh-aaaaa-bbbbb-cccccccccccccc',
+    eventId: 'evt_1',
+    acceptedAt: Date.now(),
+    notBefore: Date.now() + 3_600_000,
+    body: '{}',
+  };
+  await send('WebhookDeliveryQueueUrl', JSON.stringify(delivery));
+  for (const [queue, role] of [
+    ['WebhookDeliveryQueueUrl', `${stackId}-WebhooksDeliver`],
+    ['WebhookEventsQueueUrl', `${stackId}-WebhooksFanOut`],
+  ] as const) {
+    await send(queue, 'unreadable');
+    await called(role, 'sqs:sendmessage');
+    await refuseOnce(role, 'sqs:sendmessage', 'DeadLetter');
+    await send(queue, 'unreadable, too');
+    await called(role, 'sqs:changemessagevisibility');
+  }
+  await invoke('WebhooksPurgeExpired');
+  if (serviceLevelAgreement) {
+    await invoke('ProbeProbeWebhooks');
+    await logged(name, /"Verified":1/);
+  }
+  if (row !== withDirectAccess) {
+    await refuseOnce(`${stackId}-SchemaMigration`, 'rds-data:committransaction', '');
+    await invoke('SchemaMigrationMigrateSchema', { RequestType: 'Update' });
+  }
+});
+
+it('something fails without each grant of the templates', async () => {
+  const { refused, grants } = await ask<AccessReport>('report');
+  expect(refused).toEqual([]);
+  // Signing in needs no permission locally; test/constructs/database.test.ts holds it.
+  const used = grants.filter(({ where, action }) => !unused.test(where) && action !== 'rds-db:connect');
+  expect(used.length).toBeGreaterThan(100);
+  expect(used.filter(({ isNeeded }) => !isNeeded).map(({ where, action }) => `${where} ${action}`)).toEqual(
+    [],
+  );
+});
