@@ -63,42 +63,35 @@ function makeState(): void {
   writeFileSync(join(folder(), 'state/.wallet-state'), '');
 }
 
-/** Starts with environments that do nothing, until they fail. */
-async function startIdle(...args: string[]) {
+const bug = new TypeError('a bug');
+
+/** Starts with environments that do nothing until they fail, and cannot save when they stop. */
+async function startIdle(failing: 'environment' | 'uncaught' = 'environment') {
   makeState();
+  let onUncaught: (error: Error) => void = () => undefined;
   mockStart.mockImplementation(async ({ ending }: LocalOptions) => {
-    setImmediate(() => ending?.abort(new TypeError('a bug')));
+    setImmediate(() => (failing === 'uncaught' ? onUncaught(bug) : ending?.abort(bug)));
     const invoke = async () => ({ ok: false });
     return { environments: [], invoke, stop: () => Promise.reject(new Error('Cannot save.')) };
   });
-  return start(['--state', join(folder(), 'state'), ...args]);
+  return start(['--state', join(folder(), 'state')], {}, (listener) => {
+    onUncaught = listener;
+  });
 }
 
-it('ends with 1 on a failure, and if it cannot stop; unlocks the state', async () => {
-  const { exitCode, said } = await startIdle();
-  expect(exitCode).toBe(1);
-  expect(said).toMatch(/error: TypeError: a bug\n +at .*\nerror: Cannot save\./s);
-  expect(readdirSync(join(folder(), 'state'))).not.toContain('lock');
-});
+it.each(['environment', 'uncaught'] as const)(
+  'a failure (%s) stops everything, unlocks the state, and ends with 1',
+  async (failing) => {
+    const { exitCode, said } = await startIdle(failing);
+    expect(exitCode).toBe(1);
+    expect(said).toMatch(/error: TypeError: a bug\n +at .*\nerror: Cannot save\./s);
+    expect(readdirSync(join(folder(), 'state'))).not.toContain('lock');
+  },
+);
 
 it("npm run watch follows the stacks' sources, beside the program's own", () => {
   const watched = Array.from(scripts.watch.matchAll(/--include (\S+)/g), ([, path]) => path);
   expect(watched.sort()).toEqual(['dashboard', 'docs/receivers.md', 'domain', 'lambda', 'lib']);
-});
-
-it('cleans up after an error that nothing catches', async () => {
-  makeState();
-  const stop = jest.fn().mockResolvedValue(undefined);
-  let fail: (error: Error) => void = () => undefined;
-  mockStart.mockImplementation(async () => {
-    setImmediate(() => fail(new RangeError('a bug')));
-    return { environments: [], invoke: async () => ({ ok: false }), stop };
-  });
-  const { exitCode, said } = await start(['--state', join(folder(), 'state')], {}, (listener) => {
-    fail = listener;
-  });
-  expect([exitCode, stop.mock.calls.length]).toEqual([1, 1]);
-  expect(said).toContain('error: RangeError: a bug');
 });
 
 it('uses the documented ports, and higher ones', () => {

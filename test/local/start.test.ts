@@ -29,10 +29,7 @@ let said: string[];
 const steps = [
   ['assembly/manifest', 'readAssembly'],
   ['aws/sqs/queues', 'startQueues'],
-  ['shared/logs', 'openLogs'],
-  ['database-folder', 'provideDatabaseFolder'],
   ['aws/api-gateway/gateway', 'openApis'],
-  ['aws/cloudformation/custom-resources', 'createCustomResource'],
   ['aws/lambda/event-sources', 'startEventSources'],
 ] as const;
 let failing: string | undefined;

@@ -16,16 +16,11 @@ it('accepts a missing folder, also the next time', () => {
   openState(directory).close();
 });
 
-it('refuses a path that cannot be created, and does not wait for it', () => {
-  expect(() => openState('/proc/wallet/state')).toThrow(
-    /: .*\. Choose another state folder with --state DIR\.$/,
-  );
-});
-
-it('refuses a file, and a folder that has other files, which it leaves', () => {
+it('refuses a path that cannot be created, a file, and a folder that has other files, which it leaves', () => {
   const file = join(folder(), 'outputs.json');
   writeFileSync(file, '');
-  expect(() => openState(file)).toThrow(/^ENOTDIR: .*'. Choose another state folder with --state DIR.$/);
+  for (const path of ['/proc/wallet/state', file])
+    expect(() => openState(path)).toThrow(/: .*\. Choose another state folder with --state DIR\.$/);
   expect(() => openState(folder())).toThrow('contains other files (such as outputs.json)');
   expect(readdirSync(folder())).toEqual(['outputs.json']);
 });
