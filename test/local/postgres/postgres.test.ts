@@ -54,7 +54,7 @@ async function query({ host, port, password }: ClientConfig, sql: string): Promi
   return (await client.query(sql).finally(() => client.end())).rows;
 }
 
-it('creates a cluster: PostgreSQL 17 in UTF-8, with the same collation on every machine', async () => {
+it('creates a cluster: PostgreSQL 17 in UTF-8, with the same collation on every machine, open to who has the password', async () => {
   // For root: PostgreSQL's account cannot enter the folder above.
   await mkdir(join(folder, 'closed'), { mode: 0o700 });
   const directory = join(folder, 'closed', 'state');
@@ -65,17 +65,13 @@ it('creates a cluster: PostgreSQL 17 in UTF-8, with the same collation on every 
   expect(await query(postgres, settings)).toEqual([
     { version: 17, encoding: 'UTF8', lower: 'äé', shared: 'mmap' },
   ]);
+  await expect(query({ ...postgres, password: 'x' }, 'select')).rejects.toMatchObject({ code: '28P01' });
+  const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+  expect(await modeOf(postgres.socketDirectory)).toBe(0o700);
+  expect(await modeOf(join(postgres.directory, 'cluster', 'superuser-password'))).toBe(0o600);
   await postgres.stop();
   await removePostgres(directory);
   expect(existsSync(directory)).toBe(false);
-});
-
-it('requires the password on TCP, and restricts its sockets to one account', async () => {
-  const postgres = await start();
-  await expect(query({ ...postgres, password: 'x' }, 'select')).rejects.toMatchObject({ code: '28P01' });
-  expect((await stat(postgres.socketDirectory)).mode & 0o777).toBe(0o700);
-  const password = join(postgres.directory, 'cluster', 'superuser-password');
-  expect((await stat(password)).mode & 0o777).toBe(0o600);
 });
 
 it('reports only crashes; another start has the committed data, and stop leaves no process or socket', async () => {

@@ -97,12 +97,6 @@ it.each([
   expect(events).toEqual([]);
 });
 
-it('says which port is in use, and how to use others', async () => {
-  gateway = await openGateway(0);
-  const port = Number(new URL(gateway.url).port);
-  await expect(openGateway(port)).rejects.toThrow(/^Port \d+ is in use.*--port-offset 1000$/s);
-});
-
 it("throttles each method by a token bucket with rate and burst, its own or the stage's", async () => {
   let now = 0;
   const all = { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 20, ThrottlingBurstLimit: 30 };
@@ -148,23 +142,23 @@ it('sends functions the event of a REST API, with null for what the request lack
 const fails = () => new Error('secret');
 const isDenied = () => Object.assign(new Error('secret'), { name: 'AccessDeniedException' });
 const internal = 'Internal server error';
-const base64 = { body: 'YQ==', isBase64Encoded: true };
 
 it.each<[what: string, Behaviour, status: number, message?: string]>([
   ['returns an unknown key', () => ({ message: 'hello' }), 502],
   ['returns two headers in one', () => ({ headers: { a: 'x\r\ny: z' } }), 502],
-  ['returns base64', () => base64, 502, 'isBase64Encoded is not supported on this machine'],
+  [
+    'returns base64',
+    () => ({ isBase64Encoded: true }),
+    502,
+    'isBase64Encoded is not supported on this machine',
+  ],
   ['fails', fails, 502],
   ['may not be invoked', isDenied, 500],
+  ['is too late', () => new Promise(() => undefined), 504, 'Endpoint request timed out'],
 ])('a function that %s is an error, without its reason', async (_, groups, status, message = internal) => {
-  const { send } = await start({ groups });
-  expect(await send('/groups/a')).toMatchObject({ status, body: JSON.stringify({ message }) });
-});
-
-it("a function is too late after the integration's timeout: 504", async () => {
   const changes = root({ ...lambda('groups'), TimeoutInMillis: 50 });
-  const { send } = await start({ groups: () => new Promise(() => {}) }, { changes });
-  expect((await send('/')).status).toBe(504);
+  const { send } = await start({ groups }, { changes });
+  expect(await send('/')).toMatchObject({ status, body: JSON.stringify({ message }) });
 });
 
 const allow: Behaviour = ({ methodArn }) => ({
@@ -199,6 +193,10 @@ const mocked = { StatusCode: '200', ResponseTemplates: { 'application/json': '$c
 it.each<[message: string, changes: object]>([
   ['Root: an integration of type HTTP', root({ Type: 'HTTP' })],
   ['Authorizer: an authorizer of type TOKEN', authorizer({ Type: 'TOKEN' })],
+  ...['querystring.a', 'header.a, method.request.header.b', 'header.'].map((of): [string, object] => {
+    const IdentitySource = `method.request.${of}`;
+    return [`Authorizer: the identity source ${IdentitySource} is`, authorizer({ IdentitySource })];
+  }),
   ['Root: the method ANY is', root(lambda('x'), { HttpMethod: 'ANY' })],
   ['Root: the template $context.stage is', root({ Type: 'MOCK', IntegrationResponses: [mocked] })],
 ])('refuses a template with %s', (message, changes) => {
