@@ -257,15 +257,3 @@ it.each(sides)('the role of the person on call may do its sections in $row.regio
   );
   expect(refused).toEqual([]);
 });
-
-it('the role of deployments may assume the roles of the CDK, in both regions', () => {
-  expect(made.filter(({ kind }) => kind === 'cdk').length).toBeGreaterThan(5);
-  for (const { row } of sides)
-    for (const name of ['deploy', 'file-publishing', 'lookup']) {
-      const resource = `arn:aws:iam::${accountId}:role/cdk-hnb659fds-${name}-role-${accountId}-${row.region}`;
-      const call = made.find(({ kind }) => kind === 'cdk') as DocumentedCall;
-      const request = { ...(requestsOfCall(call, row)[0] as Request), resource };
-      expect(statementsFor(policyOf(`wallet-deploy-${row.name}`), request)).toHaveLength(1);
-      expect(isDenied(request)).toBe(false);
-    }
-});

@@ -92,19 +92,13 @@ describe('a restore', () => {
       expect([...set, ofCheck].sort()).toEqual(methods.sort());
     },
   );
-
-  it('closes the one function that preflight finds by its logical id', () => {
-    const { logicalId } = stack.named('AWS::Lambda::Function', 'DeleteUserGroup');
-    expect(logicalId).toMatch(/^DeleteUserGroup[0-9A-F]{8}$/);
-    expect(section).toContain('`DeleteUserGroup…`');
-  });
 });
 
 /**
- * The alarms that notify: whether each fires without data, and the minutes after its last event until it is `OK`, if it counts events.
+ * The alarms that notify: the minutes after its last event until it is `OK`, of each that counts events.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
  */
-const alarms = stacks.flatMap((stack) => {
+const minutesUntilOk = stacks.flatMap((stack) => {
   const nameOf = ({ Properties }: Resource): string => Properties.AlarmName.replace(`${stack.name}-`, '');
   const all = stack.all('AWS::CloudWatch::Alarm').map((alarm) => {
     const { AlarmActions, TreatMissingData, Statistic: Stat, Period, Metrics } = alarm.Properties;
@@ -112,54 +106,30 @@ const alarms = stacks.flatMap((stack) => {
       ({ MetricStat = [] }) => MetricStat,
     ) ?? [{ Stat, Period }];
     const counts = TreatMissingData === 'notBreaching' && parts.every((part) => part.Stat === 'Sum');
-    return {
-      name: nameOf(alarm),
-      logicalId: alarm.logicalId,
-      notifies: AlarmActions !== undefined,
-      firesWithoutData: TreatMissingData === 'breaching' && alarm.Condition === undefined,
-      minutesUntilOk: counts ? (parts[0]?.Period ?? 0) / 60 : 0,
-    };
+    const minutes = counts ? (parts[0]?.Period ?? 0) / 60 : 0;
+    return { name: nameOf(alarm), logicalId: alarm.logicalId, notifies: AlarmActions !== undefined, minutes };
   });
   // It is in ALARM while all of its parts are.
   const composites = stack.all('AWS::CloudWatch::CompositeAlarm').map((alarm) => {
     const rule = JSON.stringify(alarm.Properties.AlarmRule);
     const parts = all.filter(({ logicalId }) => rule.includes(logicalId));
-    const minutesUntilOk = Math.min(...parts.map((part) => part.minutesUntilOk));
-    return { name: nameOf(alarm), firesWithoutData: false, minutesUntilOk };
+    return { name: nameOf(alarm), minutes: Math.min(...parts.map(({ minutes }) => minutes)) };
   });
   return [...all.filter(({ notifies }) => notifies), ...composites];
 });
 
-/** The names of alarms in a text; `function-errors-…` names several. */
-const alarmsIn = (text: string) =>
-  find(text, /`([^`\s]+)`/g).flatMap((span) =>
-    alarms
-      .map(({ name }) => name)
-      .filter((name) => name === span || (span.endsWith('…') && name.startsWith(span.slice(0, -1)))),
-  );
-
 it('alarms.md says which alarms return to OK by themselves, and after how long', () => {
-  const page = read('runbook/alarms.md');
-  const rows = Array.from(page.matchAll(/^\| (\d+) minutes \| (.*) \|$/gm));
+  const rows = Array.from(read('runbook/alarms.md').matchAll(/^\| (\d+) minutes \| (.*) \|$/gm));
+  // `function-errors-…` names several.
+  const isNamed = (span: string, name: string) =>
+    name === span || (span.endsWith('…') && name.startsWith(span.slice(0, -1)));
   const said = rows.flatMap(([, minutes, cell = '']) =>
-    alarmsIn(cell).map((name) => [name, Number(minutes)]),
+    find(cell, /`([^`\s]+)`/g).flatMap((span) =>
+      minutesUntilOk.filter(({ name }) => isNamed(span, name)).map(({ name }) => [name, Number(minutes)]),
+    ),
   );
-  const computed = alarms.flatMap(({ name, minutesUntilOk }) =>
-    minutesUntilOk ? [[name, minutesUntilOk]] : [],
-  );
+  const computed = minutesUntilOk.flatMap(({ name, minutes }) => (minutes ? [[name, minutes]] : []));
   expect(said.sort()).toEqual(computed.sort());
-});
-
-it('lists that say what fires without data, as in a new stack, are complete', () => {
-  const sentences = documents.flatMap(({ path, text }) =>
-    (path === 'CHANGELOG.md' ? '' : text.replace(/^\|.*$/gm, ''))
-      .replace(/\s+/g, ' ')
-      .split(/(?<=[.:]) (?=[A-Z*])/)
-      .filter((each) => /\bnew stack\b|\bwithout data\b/i.test(each)),
-  );
-  const lists = sentences.map(alarmsIn).filter((list) => list.length > 0);
-  const expected = alarms.filter(({ firesWithoutData }) => firesWithoutData).map(({ name }) => name);
-  expect(lists.map((list) => list.sort())).toEqual([expected.sort()]);
 });
 
 it('the runbook names graphs as the CloudWatch dashboard does, in italics', () => {
