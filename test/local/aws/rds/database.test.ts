@@ -91,41 +91,27 @@ it('a transaction is not found by another caller, and releases its locks when it
   await expect(execute('select 1', { transactionId })).rejects.toMatchObject(notFound);
 });
 
-describe('a client', () => {
-  const database = 'wallet';
-  const master = { username: 'master', password: 'correct horse' };
-  const signIn = async (user: string, config: ClientConfig) => {
+it('a new cluster has an owner who is no superuser, and refuses wrong passwords, and tokens without TLS', async () => {
+  const owner = { username: 'master', password: 'correct horse' };
+  await ensureDatabase(postgres, 'wallet', owner);
+  async function signIn(config: ClientConfig) {
     const { port } = postgres;
-    const client = new Client({
-      host: 'localhost',
-      port,
-      database,
-      user,
-      ssl: { rejectUnauthorized: false },
-      ...config,
-    });
-    await client.connect();
-    return client;
-  };
-  beforeAll(async () => {
-    await ensureDatabase(postgres, database, master);
-    // As the owner of a database in Aurora, who may create roles.
-    const owner = await signIn(master.username, master);
-    await owner.query(`
-      create role by_token login in role rds_iam;
-      create role by_password login password 'correct'`);
-    await expect(owner.query('alter system set fsync = off')).rejects.toThrow('permission denied');
-    await owner.end();
-  });
-
-  it.each([
-    ['another password', 'by_password', {}],
-    ['another password of the master user, who may grant rds_iam', master.username, {}],
-    ['another password of the superuser', 'postgres', {}],
-    ['a token without TLS', 'by_token', { ssl: false }],
-  ])('is refused with %s', async (_, user, config) => {
-    await expect(signIn(user, { password: 'wrong', ...config })).rejects.toMatchObject({ code: '28P01' });
-  });
+    const ssl = { rejectUnauthorized: false };
+    const signedIn = new Client({ host: 'localhost', port, database: 'wallet', ssl, ...config });
+    await signedIn.connect();
+    return signedIn;
+  }
+  // As in Aurora, it may create roles, and grant rds_iam.
+  const signedIn = await signIn({ user: owner.username, password: owner.password });
+  await signedIn.query(`
+    create role by_token login in role rds_iam;
+    create role by_password login password 'correct'`);
+  await expect(signedIn.query('alter system set fsync = off')).rejects.toThrow('permission denied');
+  await signedIn.end();
+  for (const user of ['by_password', owner.username, 'postgres'])
+    await expect(signIn({ user, password: 'wrong' })).rejects.toMatchObject({ code: '28P01' });
+  const token = { user: 'by_token', password: 'wrong', ssl: false };
+  await expect(signIn(token)).rejects.toMatchObject({ code: '28P01' });
 });
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);

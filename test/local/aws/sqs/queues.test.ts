@@ -6,7 +6,7 @@ import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { startEventSources } from '../../../../local/aws/lambda/event-sources';
 import { failed } from '../../../../local/aws/lambda/instance';
 import { eventually } from '../../../support/eventually';
-import { startTestQueues, type TestQueue, type TestQueues } from '../../../support/sqs';
+import { startTestQueues, type TestQueues } from '../../../support/sqs';
 import { temporaryFolder } from '../../../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -60,29 +60,15 @@ it('saves every message that it accepted until it stopped; those in flight are v
 });
 
 describe('an event source', () => {
-  const stops: (() => Promise<unknown>)[] = [];
-  afterEach(() => Promise.all(stops.splice(0).map((stop) => stop())));
-  const reserved: number[] = [];
-
-  async function queueWith(...bodies: string[]) {
-    const queue = await queues.create();
-    for (const body of bodies) await queue.send(body);
-    return queue;
-  }
-  const left = async (queue: TestQueue) => {
-    const { visible, hidden } = await queue.count();
-    return visible + hidden;
-  };
-
   type Handler = (records: readonly SQSRecord[]) => unknown;
 
-  /** Sends a queue's messages to a handler, which fails by returning an Error. */
-  function feed(queue: TestQueue, handler: Handler, properties: object = {}) {
+  /** Sends the four messages of a queue to a handler, which fails by returning an Error. */
+  async function feed(handler: Handler, properties: object = {}) {
+    const queue = await queues.create();
+    for (const body of ['1', '2', '3', '4']) await queue.send(body);
     const mapping = {
       logicalId: 'M',
       type: 'AWS::Lambda::EventSourceMapping',
-      ref: '',
-      attributes: {},
       properties: {
         BatchSize: 10,
         EventSourceArn: queue.arn,
@@ -91,28 +77,28 @@ describe('an event source', () => {
         ...properties,
       },
     };
-    const target = {
-      role: '',
-      reserve: (count: number) => void reserved.push(count),
-      async invoke(event: unknown) {
-        const payload = await handler((event as SQSEvent).Records);
-        return payload instanceof Error ? failed('Error', payload.message) : ({ ok: true, payload } as const);
-      },
-    };
-    const sources = startEventSources(new Map([['M', mapping]]), {
+    const reserve = jest.fn();
+    async function invoke(event: SQSEvent) {
+      const payload = await handler(event.Records);
+      return payload instanceof Error ? failed('Error', payload.message) : { ok: true, payload };
+    }
+    const sources = startEventSources(new Map([['M', mapping as never]]), {
       stack: { name: '', region: 'eu-central-1' },
       queues: queues.server,
-      functions: { find: () => target },
+      functions: { find: () => ({ role: '', reserve, invoke }) },
       permissions: { requireRole: () => undefined },
     } as never);
-    const stop = () => Promise.all(sources.map((source) => source.stop()));
-    stops.push(stop);
-    return stop;
+    /** @returns how many messages remain */
+    async function stop() {
+      await Promise.all(sources.map((source) => source.stop()));
+      const { visible, hidden } = await queue.count();
+      return visible + hidden;
+    }
+    return { reserve, stop };
   }
 
   it('refuses a mapping whose function cannot report failed messages', async () => {
-    const queue = await queues.create();
-    expect(() => feed(queue, () => undefined, { FunctionResponseTypes: undefined })).toThrow(
+    await expect(feed(() => undefined, { FunctionResponseTypes: undefined })).rejects.toThrow(
       'M: FunctionResponseTypes undefined is not supported on this machine.',
     );
   });
@@ -120,34 +106,28 @@ describe('an event source', () => {
   const report = (failure: object) => ({ batchItemFailures: [failure] });
   it.each<[what: string, result: Handler, remaining: number]>([
     ['reports one message', ([first]) => report({ itemIdentifier: first?.messageId }), 1],
-    ['reports an unknown identifier', () => report({ itemIdentifier: 'unknown' }), 2],
-    ['fails', () => new Error('not now'), 2],
+    ['reports an unknown identifier', () => report({ itemIdentifier: 'unknown' }), 4],
+    ['fails', () => new Error('not now'), 4],
   ])('retains messages when the function %s', async (_, result, remaining) => {
-    const queue = await queueWith('a', 'b');
-    let invocations = 0;
-    const stop = feed(queue, (records) => {
-      invocations += 1;
-      return result(records);
-    });
-    await eventually(() => invocations > 0);
-    await stop();
-    expect([invocations, await left(queue)]).toEqual([1, remaining]);
+    const handler = jest.fn(result);
+    const { stop } = await feed(handler);
+    await eventually(() => handler.mock.calls.length > 0);
+    expect([await stop(), handler.mock.calls.length]).toEqual([remaining, 1]);
   });
 
   it('runs up to its maximum of concurrent invocations, and completes them when it stops', async () => {
-    const queue = await queueWith('1', '2', '3', '4');
     let [most, atOnce] = [0, 0];
     const released = new EventEmitter();
-    const handle = async ({ length }: readonly SQSRecord[]) => {
+    const handle: Handler = async ({ length }) => {
       most = Math.max(most, ++atOnce * length);
       await once(released, 'release');
       atOnce -= 1;
     };
-    const stop = feed(queue, handle, { BatchSize: 1, ScalingConfig: { MaximumConcurrency: 2 } });
+    const ofTwo = { BatchSize: 1, ScalingConfig: { MaximumConcurrency: 2 } };
+    const { reserve, stop } = await feed(handle, ofTwo);
     await eventually(() => atOnce === 2);
-    const stopped = stop();
+    const remaining = stop();
     released.emit('release');
-    await stopped;
-    expect([most, atOnce, await left(queue), reserved.at(-1)]).toEqual([2, 0, 2, 2]);
+    expect([await remaining, most, atOnce, reserve.mock.calls]).toEqual([2, 2, 0, [[2]]]);
   });
 });
