@@ -6,7 +6,7 @@ import { type Document, readDocuments } from '../support/documents';
 import { oncePerRun } from '../support/once-per-run';
 import { withTemporaryFolder } from '../support/temporary-folder';
 import { walletCommands } from '../support/wallet-command';
-import { readCalls, type ShellCall, shellFor } from './shell';
+import { shellFor } from './shell';
 
 /** Who carries out a section. All but `operate` have an administrator's rights; guardrails bind all of them. */
 export const roles: readonly string[] = ['administrator', 'operate', 'break-glass'];
@@ -164,13 +164,21 @@ export const documentedLines: readonly Line[] = readDocuments().flatMap((documen
   ]);
 });
 
+/** A call by a document's commands: the line of these, from 0, then the program and its arguments. */
+type ShellCall = readonly [line: number, ...words: string[]];
+
 /** What Bash says of the documents' commands, and the calls that these make if all succeed, and if all fail. */
 export function runDocuments(): { readonly problems: string; readonly calls: readonly ShellCall[] } {
   const commands = documentedLines.map(({ command }) => command).join('\n');
   const run = (isFailing: boolean) =>
     withTemporaryFolder((folder) => {
       const { stderr } = spawnSync(...shellFor(commands, folder, {}, isFailing));
-      return { stderr, calls: readCalls(readFileSync(join(folder, 'calls'), 'utf8')) };
+      const recorded = readFileSync(join(folder, 'calls'), 'utf8').split('\x1e').slice(0, -1);
+      const calls = recorded.map((call): ShellCall => {
+        const [line, ...words] = call.split('\x1f').slice(0, -1);
+        return [Number(line), ...words];
+      });
+      return { stderr, calls };
     });
   const made = oncePerRun('runDocuments', () => {
     const [succeeding, failing] = [run(false), run(true)];

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 const programs = './wallet aws bash curl gh git npm npx openssl psql sudo xargs'.split(' ');
 
 /**
- * The functions that stand for programs: each records its call as `LINE, WORDS`, and prints something for the command after it. Calls fail
- * in `FAILING`, and a queue has one message.
+ * The functions that stand for programs: each records its call as the line, from 0, and the words, and prints something for the
+ * command after it. Calls fail in `FAILING`, and a queue has one message.
  */
 const stubs = `
 stub() {
@@ -17,17 +17,6 @@ stub() {
 jq() { echo 1; }
 sleep() { exit; }
 `;
-
-/** A call by a document's commands: the line of these, from 0, then the program and its arguments. */
-export type ShellCall = readonly [line: number, ...words: string[]];
-
-/** The calls that a run recorded. */
-export const readCalls = (recorded: string): readonly ShellCall[] =>
-  recorded
-    .split('\x1e')
-    .slice(0, -1)
-    .map((call) => call.split('\x1f').slice(0, -1))
-    .map(([line, ...words]) => [Number(line), ...words]);
 
 /**
  * How to run commands of a document in Bash as on the worst day: a variable that nobody has set is an error.

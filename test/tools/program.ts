@@ -3,18 +3,8 @@ import { once } from 'node:events';
 import { eventually } from '../support/eventually';
 import { startHttpServer } from '../support/http-server';
 
-/** A server program of another language. */
-export interface Program {
-  /** Ends with a slash. */
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
 /** Starts a program on a free port of this machine, and waits for it. @throws Error with what it printed if it does not listen */
-export async function startProgram(
-  commandLine: (port: number) => readonly string[],
-  cwd: string,
-): Promise<Program> {
+export async function startProgram(commandLine: (port: number) => readonly string[], cwd: string) {
   const { port, url, stop } = await startHttpServer(() => undefined);
   await stop();
   const [command = '', ...args] = commandLine(port);
@@ -22,7 +12,8 @@ export async function startProgram(
   const printed: unknown[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => printed.push(chunk));
   child.on('error', (error) => printed.push(error));
-  const program: Program = {
+  const program = {
+    /** Ends with a slash. */
     url,
     async stop() {
       if (child.pid === undefined || child.exitCode !== null) return;
