@@ -31,17 +31,9 @@ afterAll(() => {
   lambda.destroy();
 });
 
-const ask = async <Answer>(path: string) => (await (await fetch(access + path)).json()) as Answer;
-
-/** One request of a function's role for such a resource is refused. */
-const refuseOnce = (role: string, action: string, resource: string) =>
-  ask(`refuse?role=${role}&action=${action}&resource=${resource}`);
-
-/** Waits for a call by a function's role. */
-const called = (role: string, action: string) =>
-  eventually(async () =>
-    (await ask<string[]>('calls')).some((each) => each.includes(role) && each.endsWith(` ${action}`)),
-  );
+/** One request by a function's role is refused. */
+const refuseOnce = (principal: string, action: string, resource: string) =>
+  fetch(`${access}refuse?${new URLSearchParams({ principal, action, resource })}`);
 
 /** Waits for a text in an environment's logs. */
 const logged = (name: string, text: RegExp) => {
@@ -93,11 +85,8 @@ it.each(running)('all features of $name work with every grant enforced', async (
     ['WebhookDeliveryQueueUrl', `${stackId}-WebhooksDeliver`],
     ['WebhookEventsQueueUrl', `${stackId}-WebhooksFanOut`],
   ] as const) {
-    await send(queue, 'unreadable');
-    await called(role, 'sqs:sendmessage');
     await refuseOnce(role, 'sqs:sendmessage', 'DeadLetter');
-    await send(queue, 'unreadable, too');
-    await called(role, 'sqs:changemessagevisibility');
+    await send(queue, 'unreadable');
   }
   await invoke('WebhooksPurgeExpired');
   if (serviceLevelAgreement) {
@@ -110,13 +99,14 @@ it.each(running)('all features of $name work with every grant enforced', async (
   }
 });
 
-it('something fails without each grant of the templates', async () => {
-  const { refused, grants } = await ask<AccessReport>('report');
-  expect(refused).toEqual([]);
-  // Signing in needs no permission locally; test/constructs/database.test.ts holds it.
-  const used = grants.filter(({ where, action }) => !unused.test(where) && action !== 'rds-db:connect');
-  expect(used.length).toBeGreaterThan(100);
-  expect(used.filter(({ isNeeded }) => !isNeeded).map(({ where, action }) => `${where} ${action}`)).toEqual(
-    [],
-  );
-});
+it('something fails without each grant of the templates', () =>
+  // What was refused is tried again.
+  eventually(async () => {
+    const { refused, grants } = (await (await fetch(`${access}report`)).json()) as AccessReport;
+    expect(refused).toEqual([]);
+    // Signing in needs no permission locally; test/constructs/database.test.ts holds it.
+    const used = grants.filter(({ where, action }) => !unused.test(where) && action !== 'rds-db:connect');
+    expect(used.length).toBeGreaterThan(100);
+    const idle = used.filter(({ isNeeded }) => !isNeeded);
+    expect(idle.map(({ where, action }) => `${where} ${action}`)).toEqual([]);
+  }));

@@ -14,19 +14,19 @@ import { running } from './rows';
 
 /** The distinct requests of each environment, by its policies. */
 const requests = new Map<Policies, Map<string, AccessRequest>>();
-/** Of one request, which is to be refused. */
-let toRefuse: URLSearchParams | undefined;
-
-function isToBeRefused({ principal, action, resource }: AccessRequest): boolean {
-  const has = (text: string, name: string) => text.includes(toRefuse?.get(name) ?? 'nothing');
-  return has(principal, 'role') && has(resource, 'resource') && has(action.toLowerCase(), 'action');
-}
+/** Of requests to refuse, each once: parts of `principal`, `resource` and, in lower case, `action`. */
+const toRefuse = new Set<URLSearchParams>();
 
 const decide: Decide = (request, policies) => {
   if (!requests.has(policies)) requests.set(policies, new Map());
   requests.get(policies)?.set(JSON.stringify(request), request);
-  if (!isToBeRefused(request)) return decideAccess(request, policies);
-  toRefuse = undefined;
+  const { principal, resource, action } = request;
+  const parts = Object.entries({ principal, resource, action: action.toLowerCase() });
+  const refusing = [...toRefuse].find((each) =>
+    parts.every(([name, text]) => text.includes(each.get(name) ?? '')),
+  );
+  if (!refusing) return decideAccess(request, policies);
+  toRefuse.delete(refusing);
   return 'A test refuses it.';
 };
 
@@ -58,11 +58,6 @@ const report = () => ({
 });
 export type AccessReport = ReturnType<typeof report>;
 
-const calls = () =>
-  [...requests.values()].flatMap((made) =>
-    [...made.values()].map(({ principal, action }) => `${principal} ${action.toLowerCase()}`),
-  );
-
 async function main(): Promise<void> {
   const ended = new Promise((end) => process.on('disconnect', end));
   process.on('SIGINT', () => undefined);
@@ -81,8 +76,8 @@ async function main(): Promise<void> {
   });
   const { url: access } = await startHttpServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', access);
-    if (pathname === '/refuse') toRefuse = searchParams;
-    response.end(JSON.stringify(pathname === '/report' ? report() : calls()));
+    if (pathname === '/refuse') toRefuse.add(searchParams);
+    response.end(pathname === '/report' ? JSON.stringify(report()) : '');
   });
   process.send?.({ directory, access });
   await ended;

@@ -52,12 +52,7 @@ it('does not unlock a folder that was deleted and is now in use by another start
 
 /** Where this process may: a process of another container, whose id means nothing here. */
 const inNamespace = ['unshare', '--pid', '--fork', '--kill-child'];
-const wrappers = [
-  [],
-  ...(spawnSync(inNamespace[0] as string, [...inNamespace.slice(1), 'true']).status === 0
-    ? [inNamespace]
-    : []),
-];
+const wrappers = [[], inNamespace].filter((wrapper) => spawnSync('env', [...wrapper, 'true']).status === 0);
 it.each(wrappers)('is locked until its process is killed %s', async (...wrapper) => {
   const open = `require('./local/state/lock').openState(process.argv[1]); console.log('open'); setInterval(() => 0, 1e6)`;
   const node = [process.execPath, '--require', './bin/tsx.cjs', '-e', open, folder()];
