@@ -17,9 +17,6 @@ export const first = environments[0] as Environment;
 export const withDataApi = having(({ databaseAccess }) => databaseAccess === 'data-api');
 export const withDirectAccess = having(({ databaseAccess }) => databaseAccess === 'direct');
 
-/** Enough where other properties do not matter. */
-export const oneOfEachAccess: readonly Environment[] = [withDataApi, withDirectAccess];
-
 export const withSla = having(({ serviceLevelAgreement }) => serviceLevelAgreement);
 export const withoutSla = having(({ serviceLevelAgreement }) => !serviceLevelAgreement);
 export const withStandby = having(({ standby }) => standby) as WithStandby;
