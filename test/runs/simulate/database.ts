@@ -82,8 +82,8 @@ export class SimulatedDatabase {
     const all = this.attempts.get(deliveryId) ?? [];
     const rows = all.filter((row) => row.series === series);
     const others = all.filter((row) => row.series !== series);
-    const [latest] = [...rows].sort((one, other) => other.number - one.number);
-    const { number, copy, successor } = rows.find(({ outcome }) => outcome !== 'failed') ?? latest ?? {};
+    const latest = [...rows].sort((one, other) => other.number - one.number);
+    const { number, copy, successor } = latest.find(({ outcome }) => outcome !== 'failed') ?? latest[0] ?? {};
     const last = number && { number, ...(copy !== undefined && { copy }), ...(successor && { successor }) };
     return {
       ...(webhook && { webhook: stored(webhook) }),
