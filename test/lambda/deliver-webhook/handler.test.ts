@@ -15,8 +15,8 @@ import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { expectDocumentedDelivery } from '../../support/openapi';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
-import { disableWebhook, eventText } from '../../support/webhooks';
-import { hidden, missing, usePipeline } from '../pipeline';
+import { eventText } from '../../support/webhooks';
+import { hidden, usePipeline } from '../pipeline';
 
 const world = usePipeline();
 let receiver: WebhookReceiver;
@@ -49,12 +49,7 @@ async function send(change: Partial<Delivery> = {}, queue = world.deliveries): P
 }
 
 /** Runs one batch of a queue. @param receives how often its messages were received before */
-async function run(
-  ports: Partial<DeliveryPorts> = {},
-  from = world.deliveries,
-  retry = world.retries.url,
-  receives = 0,
-) {
+async function run(ports: Partial<DeliveryPorts> = {}, from = world.deliveries, receives = 0) {
   const metrics = createMetrics('test');
   let emitted: Record<string, unknown> = {};
   metrics.publishStoredMetrics = () => {
@@ -75,7 +70,7 @@ async function run(
       schedule: retrySchedule,
       ...ports,
     },
-    queues: { ...world.queues(), retry: world.queue(retry) },
+    queues: world.queues(),
     retryQueueUrl: world.retries.url,
     deadLetters: world.queue(world.deadLetters.url),
     metrics,
@@ -159,24 +154,11 @@ it.each([
     await webhooks.disable(webhookId, receiver.url(path), reason);
     await send();
     await send({ webhookId: 'wh-aaaaa-bbbbb-removed0000000' });
-    const stopped = await run({}, world.deliveries, world.retries.url, receives);
+    const stopped = await run({}, world.deliveries, receives);
     expect(stopped).toMatchObject({ received: 2, failed: 0 });
     expect([await requests(), await attempts(), world.events.sent()]).toEqual([[], [], []]);
   },
 );
-
-it('a successor that could not be sent is sent later, even of a webhook that was disabled meanwhile', async () => {
-  receiver.answer(path, 503);
-  await send();
-  const now = Date.now();
-  expect(await run({ now: () => now }, world.deliveries, missing)).toMatchObject({ failed: 1 });
-  await disableWebhook(world.database.owner, webhookId);
-  await send({}, world.retries);
-  await run({ now: () => now }, world.retries);
-  // 4.5 s by the row, and one to two minutes.
-  expect(retried()).toMatchObject([{ value: { number: 2, attempt: 2, notBefore: now + 94_500 } }]);
-  expect(await requests()).toHaveLength(1);
-});
 
 it('a delivery whose attempt is not recorded is not repeated', async () => {
   await send();
@@ -185,56 +167,20 @@ it('a delivery whose attempt is not recorded is not repeated', async () => {
   expect(world.log.lines).toMatchObject([{}, { logCode: 'WEBHOOK_ATTEMPT_NOT_RECORDED' }]);
 });
 
-describe('410', () => {
-  beforeEach(() => receiver.answer(path, 410));
-
-  it('disables the webhook and sends one event about it, without the URL', async () => {
-    for (const eventId of ['ev-1', 'ev-2']) await send({ eventId });
-    expect(await run()).toMatchObject({ failed: 0, emitted: { Disabled: 1 } });
-    expect(await stored()).toMatchObject({ enabled: false, unhealthy: false });
-    const attempt = { status: 410, outcome: 'disabled', reason: 'gone' };
-    expect(await attempts()).toMatchObject([attempt, attempt]);
-    const events = world.events.sent().map(({ body }) => JSON.parse(body));
-    const { organizationId } = world;
-    const data = { webhookId, reason: 'gone' };
-    expect(events).toMatchObject([{ organizationId, kind: 'webhook.disabled' }]);
-    expect(events[0].data).toEqual(data);
-    const line = { logCode: 'WEBHOOK_DISABLED', organizationId, ...data, eventId: events[0].id };
-    expect(world.log.lines).toContainEqual({ message: 'Webhook disabled', ...line });
-  });
-
-  it('is announced when its message comes back, if its event could not be sent', async () => {
-    await send();
-    expect(await run({ events: world.queue(missing) })).toMatchObject({ failed: 1 });
-    expect(await stored()).toMatchObject({ enabled: false });
-    await send({}, world.retries);
-    expect(await run({}, world.retries, world.retries.url, 1)).toMatchObject({ failed: 0 });
-    expect(world.events.sent()).toMatchObject([{ group: world.organizationId }]);
-    expect(await requests()).toHaveLength(1);
-  });
-
-  it('of a URL that was replaced meanwhile disables nothing: the delivery is made again, to the new one', async () => {
-    const [old, other] = [path, `new?of=${world.organizationId}`];
-    const { post } = createReceivers({ allowLocal: true });
-    await send();
-    const move: Receivers['post'] = async (request) => {
-      const answer = await post(request);
-      await world.database.query`
-        update webhooks set url = ${receiver.url(other)} where webhook_id = ${webhookId}`;
-      return answer;
-    };
-    expect(await run({ receivers: { post: move } })).toMatchObject({ failed: 1, emitted: {} });
-    expect(world.log.lines.at(-1)).toMatchObject({
-      logCode: 'WEBHOOK_DELIVERY_WAITS',
-      reason: 'another URL',
-    });
-    expect([await attempts(), await stored()]).toMatchObject([[], { enabled: true }]);
-    expect(world.deliveries.visibilityTimeouts()).toEqual([60]);
-    await send({}, world.retries);
-    await run({}, world.retries);
-    expect([await receiver.received(old, 0), await receiver.received(other, 0)]).toMatchObject([[{}], [{}]]);
-    expect(await attempts()).toMatchObject([{ outcome: 'delivered' }]);
-  });
+it('410 disables the webhook and sends one event about it, without the URL', async () => {
+  receiver.answer(path, 410);
+  for (const eventId of ['ev-1', 'ev-2']) await send({ eventId });
+  expect(await run()).toMatchObject({ failed: 0, emitted: { Disabled: 1 } });
+  expect(await stored()).toMatchObject({ enabled: false, unhealthy: false });
+  const attempt = { status: 410, outcome: 'disabled', reason: 'gone' };
+  expect(await attempts()).toMatchObject([attempt, attempt]);
+  const events = world.events.sent().map(({ body }) => JSON.parse(body));
+  const { organizationId } = world;
+  const data = { webhookId, reason: 'gone' };
+  expect(events).toMatchObject([{ organizationId, kind: 'webhook.disabled' }]);
+  expect(events[0].data).toEqual(data);
+  const line = { logCode: 'WEBHOOK_DISABLED', organizationId, ...data, eventId: events[0].id };
+  expect(world.log.lines).toContainEqual({ message: 'Webhook disabled', ...line });
 });
 
 describe('a failing delivery', () => {
@@ -254,25 +200,6 @@ describe('a failing delivery', () => {
     const value = { ...delivery, number: 2, copy: 'token', attempt: 2, notBefore: now + 4_500 };
     expect(retried()).toEqual([{ group: webhookId, delaySeconds: 5, ok: true, value }]);
     expect(await stored()).toMatchObject({ unhealthy: true });
-  });
-
-  it('of which two copies make a request together is retried once, and the other copy is judged again', async () => {
-    for (const copy of ['one', 'other']) await send({ copy, paused: 1_000 });
-    expect(await run()).toMatchObject({ received: 2, failed: 1, emitted: { Failed: 1 } });
-    expect(retried()).toEqual([
-      expect.objectContaining({ delaySeconds: 4, value: expect.not.objectContaining({ paused: 1_000 }) }),
-    ]);
-    expect([await requests(), await attempts()]).toMatchObject([[{}, {}], [{}]]);
-    expect(world.deliveries.visibilityTimeouts()).toEqual([60]);
-  });
-
-  it('that is received too early is delayed again, unchanged, without the database', async () => {
-    const now = Date.now();
-    const value = await send({ attempt: 12, notBefore: now + 1_000_000 }, world.retries);
-    const ports = { now: () => now, webhooks: { ...webhooks, find: bug } };
-    expect(await run(ports, world.retries)).toMatchObject({ failed: 0 });
-    expect(await requests()).toEqual([]);
-    expect(retried()).toMatchObject([{ delaySeconds: 900, value }]);
   });
 
   it('is abandoned and counted after the last attempt, and its webhook stays enabled', async () => {
@@ -298,9 +225,9 @@ describe('a failing delivery', () => {
   });
 });
 
-describe('a receiver that responds after 3 s', () => {
-  const began = Date.now();
-  let time = began;
+it('a receiver that responds after 3 s is sent the delivery again in the retry queue, 15 s after the first attempt began, with its number', async () => {
+  let time = Date.now();
+  const notBefore = time + 15_000;
   /** Less than two seconds by this clock: timers and clocks differ. */
   const limited = 1_999;
   const post: Receivers['post'] = async ({ limit }) => {
@@ -308,36 +235,20 @@ describe('a receiver that responds after 3 s', () => {
     return limit === undefined ? { answered: true, status: 200 } : { answered: false, reason: 'slow' };
   };
   const ports = { receivers: { post }, now: () => time };
+  const delivery = await send();
+  // Charged to nobody.
+  expect((await run(ports)).emitted).not.toHaveProperty('Failed');
+  const slow = { outcome: 'failed', reason: 'slow', status: null, duration_ms: limited };
+  expect(await attempts()).toMatchObject([{ ...slow, next_attempt_at: notBefore }]);
+  const value = { ...delivery, number: 2, copy: 'token', attempt: 1, notBefore };
+  expect(retried()).toEqual([{ group: webhookId, delaySeconds: 14, ok: true, value }]);
 
-  it('is sent the delivery again in the retry queue, 15 s after the first attempt began, with its number', async () => {
-    const delivery = await send();
-    const notBefore = began + 15_000;
-    // Charged to nobody.
-    expect((await run(ports)).emitted).not.toHaveProperty('Failed');
-    const slow = { outcome: 'failed', reason: 'slow', status: null, duration_ms: limited };
-    expect(await attempts()).toMatchObject([{ ...slow, attempted_at: began, next_attempt_at: notBefore }]);
-    expect(await stored()).toMatchObject({ unhealthy: true });
-    const value = { ...delivery, number: 2, copy: 'token', attempt: 1, notBefore };
-    expect(retried()).toEqual([{ group: webhookId, delaySeconds: 14, ok: true, value }]);
-
-    await markUnhealthy('-31 s');
-    time = notBefore;
-    await world.retries.send(writeDelivery(value));
-    await run(ports, world.retries);
-    expect(await attempts()).toMatchObject([slow, { outcome: 'delivered', duration_ms: 3_000 }]);
-    expect(world.log.lines).toMatchObject([
-      { attempt: 1, reason: 'slow' },
-      { attempt: 1, reason: 'ok' },
-    ]);
-    expect(await stored()).toMatchObject({ unhealthy: true });
-  });
-
-  it('is not sent it earlier when the retry queue is unavailable', async () => {
-    time = began;
-    await send();
-    await run(ports, world.deliveries, missing);
-    expect(world.deliveries.visibilityTimeouts()).toEqual([14]);
-  });
+  await markUnhealthy('-31 s');
+  time = notBefore;
+  await world.retries.send(writeDelivery(value));
+  await run(ports, world.retries);
+  expect(await attempts()).toMatchObject([slow, { outcome: 'delivered', duration_ms: 3_000 }]);
+  expect(await stored()).toMatchObject({ unhealthy: true });
 });
 
 it('an unhealthy webhook gets its deliveries from the retry queue', async () => {
@@ -360,18 +271,6 @@ describe('a paused webhook', () => {
   const until = Date.UTC(2036, 0, 1);
   const now = () => until - 60_000;
 
-  it('gets no request: its deliveries wait beyond the pause, and skip what the schedule has meanwhile', async () => {
-    await pause();
-    await send({ number: 3, copy: 'own', attempt: 2 }, world.retries);
-    await run({ now }, world.retries);
-    // 90 s later than its 5 s: the time of attempt 5, and 20 s.
-    const waiting = { number: 3, copy: 'own', attempt: 5, paused: 20_000, notBefore: until + 30_000 };
-    expect(retried()).toContainEqual(
-      expect.objectContaining({ delaySeconds: 90, value: expect.objectContaining(waiting) }),
-    );
-    expect([await requests(), await attempts()]).toEqual([[], []]);
-  });
-
   it('has a trial after its pause, from the retry queue, whose result replaces the claim, and is told', async () => {
     await pause('now');
     const post: Receivers['post'] = async () => {
@@ -389,18 +288,6 @@ describe('a paused webhook', () => {
     expect(await stored()).toMatchObject({ pause: { reason: 'retry_after', length: 900_000 } });
   });
 
-  it('has no trial that makes no request: a repeat of a finished delivery gives it back', async () => {
-    await send();
-    await run();
-    await pause('now');
-    for (const eventId of ['ev-1', 'ev-2']) {
-      await send({ eventId }, world.retries);
-      await run({}, world.retries);
-    }
-    expect(await requests()).toHaveLength(2);
-    expect(await stored()).not.toHaveProperty('pause');
-  });
-
   it('gives a delivery up that no attempt is left for, and says so', async () => {
     await pause();
     for (const copy of ['one', 'other']) await send({ copy, attempt: retrySchedule.length }, world.retries);
@@ -408,25 +295,6 @@ describe('a paused webhook', () => {
     expect(await attempts()).toMatchObject([{ outcome: 'given_up', reason: 'paused', status: null }]);
     expect([await requests(), retried()]).toEqual([[], []]);
     expect(world.log.lines).toMatchObject([{ logCode: 'WEBHOOK_DELIVERY_STOPPED', reason: 'paused' }]);
-  });
-
-  it('is looked at by what waits for it: when it has ended, a delivery leaves between then and its time', async () => {
-    const waiting = { attempt: 8, paused: 400_000, notBefore: until + 30_000 };
-    const look = async () => {
-      await send(waiting, world.retries);
-      await run({ now: () => until - 1_000_000 }, world.retries);
-      const last = retried().at(-1);
-      return last?.ok ? last.value : last;
-    };
-    await pause();
-    expect(await look()).toMatchObject(waiting);
-    await world.database.query`
-      update webhooks set paused_until = null, pause_reason = null, pause_seconds = null where webhook_id = ${webhookId}`;
-    // 515 s earlier: what is in the schedule meanwhile is not skipped.
-    expect(await look()).toMatchObject({ attempt: 7, paused: 205_000, notBefore: until - 485_000 });
-    await disableWebhook(world.database.owner, webhookId);
-    expect(await look()).toMatchObject(waiting);
-    expect([await requests(), await attempts()]).toEqual([[], []]);
   });
 });
 
