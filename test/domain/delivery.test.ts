@@ -18,51 +18,47 @@ it('derives a stable delivery id from event and webhook, without a full stop', (
 
 const whole = { ...delivery, series: 'a', number: 1, copy: 'b', attempt: 1, paused: 0, notBefore: 1 };
 const organizationId = webhookId.replace('wh', 'or');
-const ids = ['a', webhookId, organizationId, delivery.deliveryId];
-const texts = [
-  ...ids,
-  '-',
-  'a b',
-  'a.b',
-  '\u20ac',
-  'a'.repeat(65),
-  `${delivery.deliveryId}0`,
-  `x${webhookId}`,
-];
+const ids = ['a', webhookId, organizationId, delivery.deliveryId, `x${webhookId}`, `${delivery.deliveryId}0`];
+const tokens = [...ids, '-'];
+const texts = [...tokens, 'a b', 'a.b', '\u20ac', 'a'.repeat(65)];
 const counts = [1, 2 ** 31 - 1];
-const later = [...counts, 2 ** 31, 8.64e15];
-const values = [null, true, [], {}, '', ...texts, -8.64e15 - 1, -1, 0, 0.5, ...later, 8.64e15 + 1, 1e300];
-it.each<[keyof typeof whole, readonly unknown[]]>([
-  ['deliveryId', [delivery.deliveryId]],
-  ['webhookId', [webhookId]],
-  ['eventId', [...ids, `x${webhookId}`, `${delivery.deliveryId}0`]],
-  ['acceptedAt', [-1, 0, ...later]],
-  ['body', texts],
-  ['series', [...ids, '-', `x${webhookId}`, `${delivery.deliveryId}0`]],
-  ['number', counts],
-  ['copy', [...ids, '-', `x${webhookId}`, `${delivery.deliveryId}0`]],
-  ['attempt', counts],
-  ['paused', [0, ...later]],
-  ['notBefore', [-1, 0, ...later]],
-])('accepts as %s only values of its form, and names the field otherwise', (name, valid) => {
-  const parsed = values.map((value) => parseDelivery(JSON.stringify({ ...whole, [name]: value })));
-  const expected = values.map((value) =>
-    valid.includes(value) ? { ok: true } : { ok: false, error: `"${name}" is invalid.` },
-  );
-  expect(parsed).toMatchObject(expected);
-});
+const lengths = [0, ...counts, 2 ** 31, 8.64e15];
+const times = [-1, ...lengths];
+const values = [null, true, [], {}, '', ...texts, -8.64e15 - 1, 0.5, ...times, 8.64e15 + 1, 1e300];
+const forms = {
+  deliveryId: [delivery.deliveryId],
+  webhookId: [webhookId],
+  eventId: ids,
+  acceptedAt: times,
+  body: texts,
+  series: tokens,
+  number: counts,
+  copy: tokens,
+  attempt: counts,
+  paused: lengths,
+  notBefore: times,
+};
+it.each(Object.entries<readonly unknown[]>(forms))(
+  'accepts as %s only values of its form, and names the field otherwise',
+  (name, valid) => {
+    const parsed = values.map((value) => parseDelivery(JSON.stringify({ ...whole, [name]: value })));
+    const expected = values.map((value) =>
+      valid.includes(value) ? { ok: true } : { ok: false, error: `"${name}" is invalid.` },
+    );
+    expect(parsed).toMatchObject(expected);
+  },
+);
 
 it('accepts a delivery of the release before, without the optional fields', () => {
   expect(parseDelivery(JSON.stringify(delivery))).toEqual({ ok: true, value: delivery });
 });
 
-it.each([
-  ['eventId', [...ids, `${delivery.deliveryId}0`, `x${webhookId}`]],
-  ['webhookId', [webhookId]],
-  ['series', [...ids, `${delivery.deliveryId}0`, `x${webhookId}`]],
-])('accepts as %s of a redelivery only values of its form', (name, valid) => {
-  const redeliver = { eventId: 'ev-1', webhookId, series: 'a' };
-  const parse = (value: unknown) =>
-    parseRedelivery(JSON.stringify({ redeliver: { ...redeliver, [name]: value } }));
-  expect(values.filter((value) => parse(value)?.ok)).toEqual(valid);
-});
+it.each(Object.entries({ eventId: ids, webhookId: [webhookId], series: ids }))(
+  'accepts as %s of a redelivery only values of its form',
+  (name, valid) => {
+    const redeliver = { eventId: 'ev-1', webhookId, series: 'a' };
+    const parse = (value: unknown) =>
+      parseRedelivery(JSON.stringify({ redeliver: { ...redeliver, [name]: value } }));
+    expect(values.filter((value) => parse(value)?.ok)).toEqual(valid);
+  },
+);

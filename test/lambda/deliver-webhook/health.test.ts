@@ -48,66 +48,45 @@ it.each<[string, number | undefined, HealthResult[], number | undefined]>([
   expect(next(at(ago), ...results)).toEqual({ failures: 0, ...at(then) });
 });
 
-const claimed = hangs(15, 60);
-const longest = hangs(15, 900);
-const claimedAsked = asked(15, 60);
+const [claimed, longest, claimedAsked] = [hangs(15, 60), hangs(15, 900), asked(15, 60)];
+const failures = 6;
 
 it.each<[string, Partial<Health>, HealthResult[], Pause | undefined]>([
-  ['does not open after four', { failures: 4 }, [silent], undefined],
-  ['opens after five', { failures: 5 }, [silent], hangs(30)],
-  ['that is open stays so', { failures: 6, pause: hangs(10, 30) }, [silent], hangs(10, 30)],
+  ['none after four silences', { failures: 4 }, [silent], undefined],
+  ['one after five', { failures: 5 }, [silent], hangs(30)],
+  ['no longer one after six', { failures, pause: hangs(10, 30) }, [silent], hangs(10, 30)],
+  ['twice that of a silent trial', { failures, pause: claimed }, [trial(silent, claimed)], hangs(120)],
+  ['at most 15 minutes', { failures, pause: longest }, [trial(silent, longest)], hangs(900)],
+  ['30 s while the probe is silent, too', { pause: longest }, [trial(silent, longest, false)], hangs(30)],
+  ['none after any response, also a late one', { pause: claimed }, [failed, silent], undefined],
   [
-    'is doubled by a trial without a response',
-    { failures: 6, pause: claimed },
-    [trial(silent, claimed)],
-    hangs(120),
-  ],
-  ['lasts at most 15 minutes', { failures: 9, pause: longest }, [trial(silent, longest)], hangs(900)],
-  [
-    'is not doubled while the probe gets no response',
-    { pause: longest },
-    [trial(silent, longest, false)],
-    hangs(30),
-  ],
-  ['is closed by any response, also a late one', { pause: claimed }, [failed, silent], undefined],
-  [
-    'is not doubled by a trial whose claim is over',
+    'the same after a trial whose claim is over',
     { pause: hangs(20, 60) },
     [trial(silent, claimed)],
     hangs(20, 60),
   ],
   [
-    'is not opened by a trial that "enable" or a new URL overtook',
+    'none after a trial that "enable" or a new URL overtook',
     { failures: 1 },
     [trial(silent, claimed)],
     undefined,
   ],
-])('the circuit breaker %s', (_, health, results, pause) => {
-  expect(next(health, ...results).pause).toEqual(pause);
-});
-
-it.each<[string, Partial<Health>, HealthResult[], Pause | undefined]>([
-  ['is as long as asked, in whole seconds', {}, [asks(60.5)], asked(61)],
-  ['is the longest of those asked for', {}, [asks(5), asks(60)], asked(60)],
-  ['is not ended by another response', { pause: asked(900) }, [good, silent], asked(900)],
-  ['keeps its end and its spread while it lasts', { pause: asked(900) }, [asks(5)], asked(900)],
-  ['is extended by a longer one', { pause: asked(5) }, [asks(60)], asked(60)],
-  ['that is over counts no more', { pause: asked(-1, 900) }, [asks(5)], asked(5)],
-  ['is ended by its trial', { pause: claimedAsked }, [trial(good, claimedAsked)], undefined],
+  ['what the receiver asks for, in whole seconds', {}, [asks(60.5)], asked(61)],
+  ['the longest of those asked for', {}, [asks(5), asks(60)], asked(60)],
+  ['what was asked for, whatever other responses say', { pause: asked(900) }, [good, silent], asked(900)],
+  ['the longer one, with its spread', { pause: asked(900) }, [asks(5)], asked(900)],
+  ['the longer one, if it is new', { pause: asked(5) }, [asks(60)], asked(60)],
+  ['the new one, if the other is over', { pause: asked(-1, 900) }, [asks(5)], asked(5)],
+  ['none after the trial', { pause: claimedAsked }, [trial(good, claimedAsked)], undefined],
   [
-    'is as long as its trial asks, not as its claim',
+    'as long as the trial asks, not as its claim',
     { pause: claimedAsked },
     [trial(asks(2), claimedAsked)],
     asked(2),
   ],
-  [
-    'begins anew when its trial has no response',
-    { pause: claimedAsked },
-    [trial(silent, claimedAsked)],
-    hangs(30),
-  ],
-  ['replaces one of the breaker, which the response closes', { pause: hangs(900) }, [asks(5)], asked(5)],
-])('a pause that was asked for %s', (_, health, results, pause) => {
+  ['30 s after a silent trial', { pause: claimedAsked }, [trial(silent, claimedAsked)], hangs(30)],
+  ['what is asked for, not that of the circuit breaker', { pause: hangs(900) }, [asks(5)], asked(5)],
+])('the pause of a webhook is %s', (_, health, results, pause) => {
   expect(next(health, ...results).pause).toEqual(pause);
 });
 
@@ -118,50 +97,42 @@ it("the environment's own probe is never paused", () => {
     );
 });
 
-/** Records the attempts of batches for one healthy webhook, and counts the calls of its store. */
+/** Records the attempts of batches for one healthy webhook. */
 function open() {
   const database = new SimulatedDatabase(Date.now);
   const webhook = { webhookId: 'wh-1', organizationId: '', url, secretVersion: 1 };
   database.webhooks.set('wh-1', { ...webhook, health: { failures: 0 } });
-  const store: AttemptStore = {
-    write: async (attempts) => ok(await database.write(attempts)),
-    set: async (changes) => ok(await database.set(changes)),
-  };
-  const [write, set] = [jest.spyOn(store, 'write'), jest.spyOn(store, 'set')];
-  const record = createRecording(store);
+  const write = jest.fn<ReturnType<AttemptStore['write']>, never>(async (attempts) =>
+    ok(database.write(attempts)),
+  );
+  const set = jest.fn<ReturnType<AttemptStore['set']>, never>(async (changes) => ok(database.set(changes)));
+  const recordOne = createRecording({ write, set });
   const ids = { eventId: 'ev-1', webhookId: 'wh-1', deliveryId: 'msg_1', series: '' };
   const outcome = { attemptedAt: now, durationMs: 1, outcome: 'failed', reason: 'timeout' } as const;
   let number = 0;
-  return {
-    calls: () => [write.mock.calls.length, set.mock.calls.length],
-    set,
-    record: (...results: readonly HealthResult[]) =>
-      Promise.all(
-        results.map((health) => record({ ...ids, number: ++number, attempt: 1, ...outcome, health })),
-      ),
-  };
+  const record = (...results: readonly HealthResult[]) =>
+    Promise.all(
+      results.map((health) => recordOne({ ...ids, number: ++number, attempt: 1, ...outcome, health })),
+    );
+  return { write, set, record };
 }
 const written = ok({ isWritten: true });
 
 it('a batch needs one call, and one more if it changes the health, whose pause the first attempt tells', async () => {
-  const { record, calls } = open();
+  const { record, write, set } = open();
   expect(await record(good, good)).toEqual([written, written]);
-  expect(calls()).toEqual([1, 0]);
+  expect(set).not.toHaveBeenCalled();
   const [first, ...others] = await record(...Array(6).fill(silent));
   expect(first).toMatchObject(ok({ isWritten: true, pause: { reason: 'no_response', length: 30_000 } }));
   expect(others).toEqual(Array(5).fill(written));
-  expect(calls()).toEqual([2, 1]);
+  expect([write.mock.calls.length, set.mock.calls.length]).toEqual([2, 1]);
 });
 
-it.each([
-  ['fails', async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const)],
-  ['comes too late', async () => ok([])],
-])(
-  'if the second call %s, the attempts are written, and the next result decides again',
-  async (_, answer) => {
+it('if the second call fails, or comes too late, the attempts are written, and the next result decides again', async () => {
+  for (const answer of [fail({ kind: 'database_unavailable', reason: 'timeout' } as const), ok([])]) {
     const { record, set } = open();
-    set.mockImplementationOnce(answer);
+    set.mockResolvedValueOnce(answer);
     expect(await record(...Array(5).fill(silent))).toEqual(Array(5).fill(written));
     expect(await record(silent)).toMatchObject([ok({ pause: { reason: 'no_response' } })]);
-  },
-);
+  }
+});

@@ -123,11 +123,12 @@ const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgr
 const continues = 'HTTP/1.1 100 Continue\r\n\r\n';
 const redirect = 'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/\r\n\r\n';
 
-const answered = (status = 200): AttemptResult => ({ answered: true, status });
+const answered = (status = 200) => ({ answered: true, status }) as const;
 const unanswered = (reason: string): AttemptResult => ({ answered: false, reason: reason as AttemptReason });
 const slow = unanswered('slow');
 
 const lines = (...text: string[]) => `${text.join('\r\n')}\r\n\r\n`;
+const busy = lines('HTTP/1.1 503 Busy', 'Retry-After : 120 ', 'content-length: 2', 'content-length: 2');
 
 /** Without our limits each would block its batch, and without reading its status be sent again. */
 const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult])[] = [
@@ -149,7 +150,7 @@ const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult]
   ['sends 17 KiB of headers after another response', say(continues + headers(17)), answered()],
   ['ends its lines with a line feed alone', say('HTTP/1.1 200 OK\ncontent-length: 0\n\n'), answered()],
   ['sends a version that does not exist', say(lines('HTTP/2 200', 'content-length: 0')), answered()],
-  ['continues, then sends an untidy head', say(continues + lines('HTTP/1.1 503 Busy', 'x')), answered(503)],
+  ['continues, then sends an untidy head', say(continues + busy), { ...answered(503), retryAfter: '120' }],
   ['sends one response more', say(bodyOf(2).repeat(2)), answered()],
 ];
 
@@ -178,52 +179,42 @@ describe.each(['new', 'reused'])('over a %s connection, a receiver that', (conne
   });
 });
 
-it('reads Retry-After of an untidy head', async () => {
-  const busy = lines('HTTP/1.1 503 Busy', 'Retry-After : 120 ', 'content-length: 2', 'content-length: 2');
-  expect(await client()(await startTls(say(busy)))).toEqual({ ...answered(503), retryAfter: '120' });
-});
-
 it('accepts TLS 1.2, headers of 15 KiB, 255 KiB in all, and a response before the request is complete', async () => {
-  const busy = headers(15).replace('x:', 'retry-after: 120\r\nx:');
-  const response = '\r\n'.repeat(239 * 512) + busy;
+  const response = '\r\n'.repeat(239 * 512) + headers(15).replace('x:', 'retry-after: 120\r\nx:');
   const port = await startTls((socket) => socket.write(response), { maxVersion: 'TLSv1.2' });
   const result = await client()(port, { body: 'x'.repeat(20_000_000) });
   expect(result).toEqual({ answered: true, status: 200, retryAfter: '120' });
 });
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
-it.each([
+const issued = (subject: object) => authority.issue({ name, ...subject });
+it.each<[reason: string, detail: RegExp, options: () => Promise<TlsOptions>]>([
   [
-    'expired',
-    { notBefore: inDays(-3), notAfter: inDays(-2) },
     'certificate_expired',
     /^certificate has expired$/,
+    () => issued({ notBefore: inDays(-3), notAfter: inDays(-2) }),
   ],
+  ['certificate_not_yet_valid', /not yet valid/, () => issued({ notBefore: inDays(2), notAfter: inDays(3) })],
+  ['certificate_wrong_name', /DNS:x\.example\.com/, () => issued({ name: 'x.example.com' })],
   [
-    'not yet valid',
-    { notBefore: inDays(2), notAfter: inDays(3) },
-    'certificate_not_yet_valid',
-    /not yet valid/,
+    'certificate_untrusted',
+    /^certificate signature failure$/,
+    async () => (await createAuthority()).issue({ name }),
   ],
-  ["another name's", { name: 'x.example.com' }, 'certificate_wrong_name', /DNS:x\.example\.com/],
-  ["another authority's", undefined, 'certificate_untrusted', /^certificate signature failure$/],
-])('refuses a certificate that is %s, and sends nothing', async (_name, subject, reason, detail) => {
+  // Before the certificate, which it is no fault of.
+  [
+    'tls_failed',
+    /handshake failure/,
+    async () => ({ minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_CCM_SHA256' }),
+  ],
+])('refuses with %s, and sends nothing', async (reason, detail, options) => {
   let received = 0;
   const port = await startTls(
     (socket) => socket.on('data', (data) => (received += data.length)),
-    await (subject ? authority : await createAuthority()).issue({ name, ...subject }),
+    await options(),
   );
   expect(await client()(port)).toEqual({ ...unanswered(reason), detail: expect.stringMatching(detail) });
   expect(received).toBe(0);
-});
-
-it('a handshake that fails before the certificate is no fault of it', async () => {
-  const port = await startTls(() => undefined, { minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_CCM_SHA256' });
-  const result = await client()(port);
-  expect(result).toMatchObject({
-    ...unanswered('tls_failed'),
-    detail: expect.stringContaining('handshake failure'),
-  });
 });
 
 it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS, from TLS 1.2", async () => {
@@ -249,15 +240,20 @@ it.each([
   expect(await client()(await start(expires), limit === undefined ? {} : { limit })).toEqual(expected);
 });
 
-/** A receiver that counts, and gives the same response to each request. */
-async function startCounting(response = bodyOf(2), start: typeof startTcp = startTls) {
+/** A receiver that counts. `respond` to a request of a connection, each numbered from one. */
+async function startCounting(
+  respond: (socket: Socket, request: number, connection: number) => unknown = (socket) =>
+    socket.write(bodyOf(2)),
+  start: typeof startTcp = startTls,
+) {
   const seen = { connections: 0, requests: 0, closed: 0, resumed: 0 };
   const port = await start((socket) => {
-    seen.connections += 1;
+    const connection = ++seen.connections;
+    let requests = 0;
     if (socket instanceof TLSSocket && socket.isSessionReused()) seen.resumed += 1;
     socket.on('data', () => {
       seen.requests += 1;
-      socket.write(response);
+      respond(socket, ++requests, connection);
     });
     socket.on('close', () => (seen.closed += 1));
   });
@@ -270,7 +266,7 @@ it.each([
   ['use another connection after 16 KiB', bodyOf(16 * 1_024), 2],
   ['obey `connection: close`', `${head}connection: close\r\ncontent-length: 0\r\n\r\n`, 2],
 ])('deliveries of a webhook %s', async (_, response, connections) => {
-  const { port, seen } = await startCounting(response);
+  const { port, seen } = await startCounting((socket) => socket.write(response));
   const send = client();
   await send(port);
   await send(port);
@@ -303,19 +299,18 @@ function several(addresses: readonly string[], refuses?: string) {
 }
 
 it('after a response that is not 2xx, an attempt prefers another connection and another address, for a minute', async () => {
-  let isBusy = true;
   let response = '';
-  const port = await startTls((socket) => {
-    const mine = isBusy ? 'HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n' : bodyOf(2);
-    isBusy = false;
-    socket.on('data', () => socket.write(response || mine));
-  });
+  const { port } = await startCounting((socket, _, connection) =>
+    socket.write(
+      response || (connection === 1 ? lines('HTTP/1.1 503 Busy', 'content-length: 0') : bodyOf(2)),
+    ),
+  );
   const { send, tried } = several([first, second]);
   expect(await send(port)).toEqual(answered(503));
   for (let number = 0; number < 10; number++) expect(await send(port)).toEqual(answered());
   expect([...tried].sort()).toEqual([first, second]);
   // Where every address fails, they take turns.
-  response = 'HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n';
+  response = lines('HTTP/1.1 500 No', 'content-length: 0');
   for (let number = 0; number < 5; number++) await send(port);
   const [busy, other] = tried;
   expect(tried.slice(2)).toEqual([busy, other, busy, other]);
@@ -386,12 +381,11 @@ it.each([
   async (_, unasked) => {
     for (const isLate of [false, true]) {
       const open: Socket[] = [];
-      const closed = new Set<Socket>();
-      const port = await startTls((socket) => {
+      let isClosed = false;
+      const { port } = await startCounting((socket, _, connection) => {
         open.push(socket);
-        for (const event of ['end', 'close']) socket.on(event, () => closed.add(socket));
-        // Each connection has its own status.
-        socket.on('data', () => socket.write(bodyOf(2).replace('200', String(200 + open.length))));
+        for (const event of ['end', 'close']) socket.on(event, () => (isClosed = true));
+        socket.write(bodyOf(2).replace('200', String(200 + connection)));
       });
       const send = client({
         idleTimeout: 20_000,
@@ -404,7 +398,7 @@ it.each([
       expect(await send(port)).toEqual(answered(201));
       if (!isLate) {
         for (const socket of open) unasked(socket);
-        await eventually(() => closed.size === 1);
+        await eventually(() => isClosed);
       }
       expect(await send(port)).toEqual(answered(202));
     }
@@ -412,14 +406,10 @@ it.each([
 );
 
 it('a receiver that answers twice gets one wrong status at most: its connections are not used again', async () => {
-  const port = await startTls((socket) => {
-    let requests = 0;
-    socket.on('data', () => {
-      requests += 1;
-      // On a connection's second request, a 200 that the first one has not had.
-      if (requests > 1) socket.write(bodyOf(2));
-      setTimeout(() => socket.write(bodyOf(2).replace('200', '202')), requests > 1 ? 50 : 0);
-    });
+  const { port } = await startCounting((socket, request) => {
+    // On a connection's second request, a 200 that the first one has not had.
+    if (request > 1) socket.write(bodyOf(2));
+    setTimeout(() => socket.write(bodyOf(2).replace('200', '202')), request > 1 ? 50 : 0);
   });
   const send = client();
   const statuses: unknown[] = [];
@@ -432,32 +422,21 @@ it('a receiver that answers twice gets one wrong status at most: its connections
 });
 
 it('sends a request again whose reused connection answers 408, as a server does that closes an idle one', async () => {
-  const timesOut = await startTls((socket) => {
-    socket.once('data', () => {
-      socket.write(bodyOf(2));
-      socket.once('data', () => socket.end('HTTP/1.1 408 Timeout\r\nconnection: close\r\n\r\n'));
-    });
-  });
+  const { port } = await startCounting((socket, request) =>
+    request > 1 ? socket.end(lines('HTTP/1.1 408 Timeout', 'connection: close')) : socket.write(bodyOf(2)),
+  );
   const send = client();
-  expect(await send(timesOut)).toEqual(answered());
-  expect(await send(timesOut)).toEqual(answered());
+  for (const expected of [answered(), answered()]) expect(await send(port)).toEqual(expected);
 });
 
 it('a connection that is used again is not idle, however long its receiver takes', async () => {
   const limited = jest.spyOn(Socket.prototype, 'setTimeout');
-  let connections = 0;
-  const port = await startTls((socket) => {
-    connections += 1;
-    socket.once('data', () => {
-      socket.write(bodyOf(2));
-      socket.once('data', () => {
-        for (const each of limited.mock.contexts as Socket[]) each.emit('timeout');
-        socket.write(bodyOf(2));
-      });
-    });
+  const { port, seen } = await startCounting((socket, request) => {
+    if (request > 1) for (const each of limited.mock.contexts as Socket[]) each.emit('timeout');
+    socket.write(bodyOf(2));
   });
   const send = client();
-  expect([await send(port), await send(port), connections]).toEqual([answered(), answered(), 1]);
+  expect([await send(port), await send(port), seen.connections]).toEqual([answered(), answered(), 1]);
 });
 
 it('has limited time to connect again, too, after a lost connection', async () => {
@@ -475,7 +454,7 @@ it('has limited time to connect again, too, after a lost connection', async () =
 });
 
 it('webhooks never share a connection; the least recently used is closed when more than 200 are open', async () => {
-  const { port, seen } = await startCounting(bodyOf(2), startTcp);
+  const { port, seen } = await startCounting(undefined, startTcp);
   // Without TLS, which costs more than the rest.
   const { post } = createReceivers({ allowLocal: true, idleTimeout: 60_000 });
   const url = `http://127.0.0.1:${port}/in`;
