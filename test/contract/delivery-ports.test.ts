@@ -124,6 +124,7 @@ type Act = typeof act extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** What the ports return for each act, and then on everything. */
 async function tell(acts: readonly Act[], ports: Ports): Promise<unknown> {
+  const began = Date.now();
   let claimed = 0;
   const known = new Map<string, Health>();
   const write = async (rows: readonly AttemptRow[]) => {
@@ -182,8 +183,9 @@ async function tell(acts: readonly Act[], ports: Ports): Promise<unknown> {
     await ports.findDisabledWebhook(one),
   );
   const text = JSON.stringify(told, (_, value) => {
-    const ahead = typeof value === 'number' ? value - Date.now() : Number.NaN;
-    return [0, trialTime].find((time) => Math.abs(ahead - time) < trialTime / 2) ?? value;
+    const isTime = (wait: number) =>
+      typeof value === 'number' && value >= began + wait && value <= Date.now() + wait;
+    return [0, trialTime].find(isTime) ?? value;
   });
   return JSON.parse(text);
 }
