@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 import { fail, ok, type Result } from '../../domain/result';
-import { query, StatementRefused, sql } from '../../lambda/database/database';
+import { query, sql } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
 import { createAuthority } from '../support/certificates';
 import { startPostgres } from '../support/postgres';
@@ -39,18 +39,17 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
       await expect(read(columns)).rejects.toThrow(/^The column "\w+" is/);
   });
 
-  it('throws with the SQL state when PostgreSQL refuses the statement', async () => {
-    await expect(run`select * from missing`).rejects.toMatchObject({ sqlState: '42P01' });
-    await expect(run`select 1 / ${0}::int`).rejects.toThrow(StatementRefused);
+  it('throws with the SQL state when PostgreSQL refuses a statement, and reports what is temporary as unavailable', async () => {
+    const raise = (state: string) =>
+      region.owner.execute({
+        text: [`do $$ begin raise 'no' using errcode = '${state}'; end $$`],
+        values: [],
+      });
+    for (const state of ['42P01', '22012', '25P02', '53100', '57000', 'WH050'])
+      await expect(raise(state)).rejects.toMatchObject({ name: 'StatementRefused', sqlState: state });
+    for (const state of ['08006', '28000', '57P01', '53300', '57014', '55P03', '40P01', '25006'])
+      expect([state, await raise(state)]).toEqual([state, unavailable]);
     expect(await run`select 1 as one`).toEqual(ok([{ one: 1 }]));
-  });
-
-  it('reports a timed-out statement as unavailable, not as an error', async () => {
-    const slow = await region.owner.transaction(async (database) => {
-      await database.execute(sql`set local statement_timeout = '50ms'`);
-      return database.execute(sql`select pg_sleep(5)::text`);
-    });
-    expect(slow).toEqual(unavailable);
   });
 
   it('commits a transaction that succeeds, and rolls back one that fails or is refused', async () => {
@@ -96,33 +95,45 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
       await run`select nextval('calls')::text as call, pg_terminate_backend(pg_backend_pid())::text as ended`,
     ).toEqual(fail({ kind: 'database_unavailable', reason }));
     expect(await run`select last_value::int as calls from calls`).toEqual(ok([{ calls: 1 }]));
+    const committing = region.owner.transaction(async ({ execute }) => {
+      await execute(sql`select pg_terminate_backend(pg_backend_pid())::text`);
+      return ok('done');
+    });
+    expect(await committing).toEqual(unavailable);
   });
 });
 
 it('direct access trusts only the configured root certificates, from TLS 1.2, whatever PGSSLMODE says; the server ends statements first', async () => {
   const [authority, elsewhere] = [await createAuthority(), await createAuthority()];
   const postgres = await startPostgres({ certificate: await authority.issue({ name: 'localhost' }) });
+  const connectWith = (certificateAuthorities: string, callTimeout?: number) =>
+    createDirectDatabase({
+      host: 'localhost',
+      port: postgres.port,
+      database: 'postgres',
+      user: postgres.superuser,
+      password: () => postgres.password,
+      certificateAuthorities,
+      ...(callTimeout && { callTimeout }),
+    });
   const connect = jest.spyOn(tls, 'connect');
   const limit = sql`select current_setting('statement_timeout') as limit`;
   try {
     for (const mode of ['', 'disable', 'no-verify']) {
       process.env.PGSSLMODE = mode;
-      const [trusting, distrusting] = [authority, elsewhere].map(({ cert }) =>
-        createDirectDatabase({
-          host: 'localhost',
-          port: postgres.port,
-          database: 'postgres',
-          user: postgres.superuser,
-          password: () => postgres.password,
-          certificateAuthorities: cert,
-        }),
-      );
+      const [trusting, distrusting] = [authority, elsewhere].map(({ cert }) => connectWith(cert));
       // Less than the eight seconds of the client.
       expect(await trusting?.execute(limit)).toEqual(ok([{ limit: '7s' }]));
       expect(connect).toHaveBeenLastCalledWith(expect.objectContaining({ minVersion: 'TLSv1.2' }));
       await expect(distrusting?.execute(limit)).rejects.toThrow(/certificate/);
       await Promise.all([trusting?.close(), distrusting?.close()]);
     }
+    // Without a limit of the server.
+    const impatient = connectWith(authority.cert, 1_000);
+    const timedOut = fail({ kind: 'database_unavailable', reason: 'timeout' });
+    expect(await impatient.execute(sql`select pg_sleep(5)::text`)).toEqual(timedOut);
+    expect(await impatient.execute(sql`select 1 as one`)).toEqual(ok([{ one: 1 }]));
+    await impatient.close();
   } finally {
     await postgres.stop();
   }
