@@ -103,9 +103,11 @@ function open() {
   const webhook = { webhookId: 'wh-1', organizationId: '', url, secretVersion: 1 };
   database.webhooks.set('wh-1', { ...webhook, health: { failures: 0 } });
   const write = jest.fn<ReturnType<AttemptStore['write']>, never>(async (attempts) =>
-    ok(database.write(attempts)),
+    ok(await database.write(attempts)),
   );
-  const set = jest.fn<ReturnType<AttemptStore['set']>, never>(async (changes) => ok(database.set(changes)));
+  const set = jest.fn<ReturnType<AttemptStore['set']>, never>(async (changes) =>
+    ok(await database.set(changes)),
+  );
   const recordOne = createRecording({ write, set });
   const ids = { eventId: 'ev-1', webhookId: 'wh-1', deliveryId: 'msg_1', series: '' };
   const outcome = { attemptedAt: now, durationMs: 1, outcome: 'failed', reason: 'timeout' } as const;
