@@ -182,7 +182,9 @@ async function tell(acts: readonly Act[], ports: Ports): Promise<unknown> {
     await ports.findStoredEvent({ eventId: 'ev-1', webhookId: one }),
     await ports.findDisabledWebhook(one),
   );
-  const text = JSON.stringify(told, (_, value) => {
+  const text = JSON.stringify(told, (key, value) => {
+    // Those of the simulation say more.
+    if (key === 'webhook') return { ...value, webhookId: undefined, organizationId: undefined };
     const isTime = (wait: number) =>
       typeof value === 'number' && value >= began + wait && value <= Date.now() + wait;
     return [0, trialTime].find(isTime) ?? value;
@@ -192,7 +194,7 @@ async function tell(acts: readonly Act[], ports: Ports): Promise<unknown> {
 
 it('the simulation answers as PostgreSQL does', async () => {
   const property = fc.asyncProperty(fc.array(act, { minLength: 4, maxLength: 12 }), async (acts) => {
-    expect(await tell(acts, openSimulation())).toMatchObject(Object(await tell(acts, await openPostgres())));
+    expect(await tell(acts, openSimulation())).toEqual(await tell(acts, await openPostgres()));
   });
   await fc.assert(property, { numRuns: 60, seed: 1 });
 });
