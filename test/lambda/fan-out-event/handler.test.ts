@@ -5,7 +5,7 @@ import { probe } from '../../../domain/probe';
 import { ok } from '../../../domain/result';
 import type { Database } from '../../../lambda/database/database';
 import type { Subscriptions } from '../../../lambda/fan-out-event/fan-out-event';
-import { createHandler, type Dependencies } from '../../../lambda/fan-out-event/handler';
+import { createHandler } from '../../../lambda/fan-out-event/handler';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
 import { eventually } from '../../support/eventually';
 import type { TestQueue } from '../../support/sqs';
@@ -20,17 +20,16 @@ beforeAll(() => {
   subscriptions = createSubscriptions(database);
 });
 
-function handler(ports: Partial<Dependencies['ports']> = {}, deadLetters = world.deadLetters.url) {
-  return createHandler({
-    ports: { subscriptions, queues: world.queues(), newToken: () => 'token', ...ports },
+function fanOut(deadLetters = world.deadLetters.url) {
+  const handler = createHandler({
+    ports: { subscriptions, queues: world.queues(), newToken: () => 'token' },
     events: world.queue(world.events.url),
     deadLetters: world.queue(deadLetters),
     log: world.log,
     random: () => 0.5,
   });
+  return world.consume(world.events, handler);
 }
-
-const fanOut = (...changes: Parameters<typeof handler>) => world.consume(world.events, handler(...changes));
 
 const sendEvent = (id: string, organizationId = world.organizationId, kind?: string) =>
   world.events.send(eventText(organizationId, id, kind));
@@ -96,7 +95,7 @@ it('sends invalid events to the dead-letter queue with the reason, or keeps them
     [redelivery, '"redeliver" must be {"eventId","webhookId","series"}.'],
   ]);
   await world.events.send('not an event');
-  expect(await fanOut({}, missing)).toEqual({ received: 1, failed: 1 });
+  expect(await fanOut(missing)).toEqual({ received: 1, failed: 1 });
 });
 
 it('refuses events of our kinds, and drops a webhook.disabled that the database does not confirm', async () => {
