@@ -24,7 +24,7 @@ export type JsonObject = { readonly [key: string]: unknown };
 
 export interface Finding {
   /** Absent outside resources. */
-  readonly logicalId?: string;
+  readonly logicalId?: string | undefined;
   /** Such as `Properties.Tags.0.Value`. */
   readonly location: string;
   readonly value: unknown;
@@ -74,11 +74,12 @@ export function readTemplate(document: Template, boundary: ResidencyBoundary): B
   return { document, boundary, resources };
 }
 
-const childrenOf = ({ value, ...parent }: Finding): (Finding & { readonly name: string })[] =>
+// Without spreading the parent: of tens of thousands, that is half of these checks' time.
+const childrenOf = ({ logicalId, location, value }: Finding): Entry[] =>
   Object.entries(typeof value === 'object' && value !== null ? value : {}).map(([name, item]) => ({
-    ...parent,
+    logicalId,
     name,
-    location: `${parent.location}.${name}`,
+    location: `${location}.${name}`,
     value: item,
   }));
 
