@@ -10,10 +10,9 @@ import {
   Validations,
 } from 'aws-cdk-lib';
 import type * as nag from 'cdk-nag';
-import { cloudFormationRules } from './checks/cloudformation-rules';
+import { cloudFormationRules, type RulesThread } from './checks/cloudformation-rules';
 import { recordAcknowledgements } from './checks/residency/acknowledgements';
 import { boundariesOf, boundaryBeside, ResidencyPlugin } from './checks/residency/plugin';
-import type { RulesThread } from './checks/rules-thread';
 import { type Environment, inForce } from './environment/schema';
 import { environments as table } from './environments';
 import { identifyingTags } from './stacks/environment-stack';
@@ -60,7 +59,7 @@ export type Warn = (warning: string) => void;
  */
 export function createApp({ outdir, rulesThread, ...options }: CreateAppOptions = {}): App {
   const app = newApp(outdir, { builtinCloudFormationValidation: options.validateTemplates ?? true });
-  addEnvironments(app, options, rulesThread?.begin);
+  addEnvironments(app, options, rulesThread?.post);
   // After the other plugins, which validate meanwhile.
   if (rulesThread) Validations.of(app).addPlugins(cloudFormationRules(rulesThread));
   return app;

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { CloudFormationValidatePlugin, type IPolicyValidationContext } from 'aws-cdk-lib';
+import { openThread } from '../thread';
 import { reviewed } from './residency/reviewed';
-import { ended, type RulesWorkerData } from './rules-thread';
 
-const { port, answered } = workerData as RulesWorkerData;
+const send = openThread();
 const plugin = new CloudFormationValidatePlugin();
 const validate = (stackTemplates: readonly unknown[]) =>
   plugin.validate({ stackTemplates } as unknown as IPolicyValidationContext);
@@ -28,17 +28,10 @@ function prepare(): void {
 
 parentPort?.on('message', (stackTemplates) => {
   try {
-    port.postMessage(validate(stackTemplates));
+    send(validate(stackTemplates));
   } catch {
-    // The other thread validates by itself, and meets the same error.
-  } finally {
-    Atomics.add(answered, 0, 1);
-    Atomics.notify(answered, 0);
+    send(undefined);
   }
-});
-process.once('exit', () => {
-  Atomics.store(answered, 0, ended);
-  Atomics.notify(answered, 0);
 });
 // The code runs for seconds: optimizing it would take longer than it saves, on cores that the app needs.
 setFlagsFromString('--liftoff-only');

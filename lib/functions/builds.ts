@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type BuildOptions, type BuildResult, build, buildSync } from 'esbuild';
+import { type BuildOptions, type BuildResult, buildSync } from 'esbuild';
 import type { DatabaseAccess } from '../../lambda/database/variables';
+import { startThread, type Thread } from '../thread';
 
 const projectRoot = resolve(__dirname, '../..');
 const lambdaRoot = join(projectRoot, 'lambda');
@@ -67,34 +68,38 @@ const dashboardBuild = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
-/** What is built: every handler for one kind of database access, or the dashboard's page. */
-type Kind = DatabaseAccess | 'dashboard';
+/** What is built: every handler for one kind of database access, or the dashboard's page. In the order of need. */
+export const kinds = ['data-api', 'dashboard', 'direct'] as const satisfies readonly (
+  | DatabaseAccess
+  | 'dashboard'
+)[];
 
-const optionsOf = (kind: Kind) => (kind === 'dashboard' ? dashboardBuild : handlerBuild(kind));
+type Kind = (typeof kinds)[number];
+
+export const optionsOf = (kind: Kind) => (kind === 'dashboard' ? dashboardBuild : handlerBuild(kind));
 
 /** By path, such as `deliver-webhook/index.js`. */
 type Built = ReadonlyMap<string, Uint8Array>;
 
+export const byPath = ({ outputFiles }: BuildResult<{ write: false }>): Built =>
+  new Map(outputFiles.map(({ path, contents }) => [path.replace(/^.*[/\\]bundles[/\\]/, ''), contents]));
+
 /** All files of a kind come from one call, once per process. */
 const built = new Map<Kind, Built>();
 
-/**
- * Builds what `builtFor` returns in esbuild's own process, so that this one can load the CDK meanwhile.
- *
- * @throws (rejects) Error with esbuild's findings
- */
-export async function buildAll(): Promise<void> {
-  const kinds = ['data-api', 'direct', 'dashboard'] as const;
-  const builds = kinds.map(async (kind) => [kind, byPath(await build(optionsOf(kind)))] as const);
-  for (const [kind, files] of await Promise.all(builds)) built.set(kind, files);
+let builds: Thread<readonly [Kind, Built]> | undefined;
+
+/** Begins to build everything, in a thread that starts esbuild, while this one loads the CDK. */
+export function startBuilds(): void {
+  builds = startThread(join(__dirname, 'builds-worker.ts'));
 }
 
-/** Builds them now if `buildAll` has not. @throws Error with esbuild's findings */
+/** Waits for what `startBuilds` began, or builds it now. @throws Error with esbuild's findings */
 export function builtFor(kind: Kind): Built {
-  const files = built.get(kind) ?? byPath(buildSync(optionsOf(kind)));
-  built.set(kind, files);
+  let files = built.get(kind);
+  while (!files) {
+    built.set(...(builds?.next() ?? [kind, byPath(buildSync(optionsOf(kind)))]));
+    files = built.get(kind);
+  }
   return files;
 }
-
-const byPath = ({ outputFiles }: BuildResult<{ write: false }>): Built =>
-  new Map(outputFiles.map(({ path, contents }) => [path.replace(/^.*[/\\]bundles[/\\]/, ''), contents]));

@@ -6,10 +6,10 @@ import { temporaryFolder } from '../support/temporary-folder';
 
 /** In a process as `cdk synth` starts it: prints a report for each template. */
 const program = `
-  const thread = require('./lib/checks/rules-thread').startRulesThread();
+  const thread = require('./lib/thread').startThread('./lib/checks/rules-worker.ts');
   for (const templatePath of process.argv.slice(1)) {
-    thread.begin([{ templatePath, region: 'eu-central-1' }]);
-    console.log(JSON.stringify(thread.end() ?? 'failed'));
+    thread.post([{ templatePath, region: 'eu-central-1' }]);
+    console.log(JSON.stringify(thread.next() ?? 'failed'));
   }
 `;
 
