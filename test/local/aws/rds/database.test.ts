@@ -24,6 +24,7 @@ const resourceArn = 'arn:aws:rds:eu-central-1:000000000000:cluster:wallet';
 /** Secrets are named after their roles; except for the superuser, the role's name is also its password. */
 const secretOf = (role: string) => `arn:aws:secretsmanager:eu-central-1:000000000000:secret:${role}`;
 
+const owner = { username: 'master', password: 'correct horse' };
 const folder = temporaryFolder();
 let postgres: TestPostgres;
 let api: LoopbackServer;
@@ -33,12 +34,14 @@ let caller: { resourceArn: string; secretArn: string };
 beforeAll(async () => {
   const { issue } = await createAuthority();
   postgres = await startPostgres({ certificate: await issue({ name: 'localhost' }) });
+  for (const database of ['earlier', 'wallet']) await ensureDatabase(postgres, database, owner);
   api = await startDataApi({
     statementMs: 1_500,
     resolve({ secretArn }) {
       const user = secretArn.split(':').at(-1) ?? '';
       if (user === 'unknown') return 'unknown-secret';
-      return { ...postgres, user, password: user === postgres.superuser ? postgres.password : user };
+      const password = user === postgres.superuser ? postgres.password : user;
+      return { ...postgres, database: 'wallet', user, password };
     },
   });
   client = new RDSDataClient(localClient(api.url));
@@ -92,8 +95,6 @@ it('a transaction is not found by another caller, and releases its locks when it
 });
 
 it('a new cluster has an owner who is no superuser, and refuses wrong passwords, and tokens without TLS', async () => {
-  const owner = { username: 'master', password: 'correct horse' };
-  await ensureDatabase(postgres, 'wallet', owner);
   async function signIn(config: ClientConfig) {
     const { port } = postgres;
     const ssl = { rejectUnauthorized: false };
