@@ -6,9 +6,8 @@ import type { Seeded } from '../domain/operations';
 import { takenByNpm } from '../domain/shell';
 import { provideAssembly } from './assembly/cache';
 import { banner } from './banner';
-import { prepareClusters } from './database-folder';
 import { removePostgres } from './postgres/postgres';
-import { allSettledOrThrow, Cleanup } from './shared/cleanup';
+import { Cleanup } from './shared/cleanup';
 import { highestOffset, type Ports, requireFreePorts } from './shared/ports';
 import { StartError } from './shared/start-error';
 import type * as start from './start';
@@ -133,17 +132,14 @@ async function runUntilAborted(options: Options, context: CommandContext, cleanu
       step('Synthesizing the stacks');
       requireFreePorts(context.environmentNames, ports, environments).catch(fail);
     };
-    const preparing = [
-      provideAssembly({ directory: assembly, signal, onSynthesis }),
-      prepareClusters(state, () => environments ?? context.environmentNames(), signal),
-    ];
-    for (const each of preparing) each.catch(fail);
-    const prepared = allSettledOrThrow(preparing);
+    const prepared = provideAssembly({ directory: assembly, signal, onSynthesis });
+    prepared.catch(fail);
     // Loaded, and its services started, while another process synthesizes the stacks.
     const { startLocal } = require('./start') as typeof start;
     const local = await startLocal({
       assembly,
       prepared,
+      expected: context.environmentNames,
       state,
       ports,
       ending,
@@ -190,12 +186,7 @@ async function removeData(
   const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
   const folders = [state.assemblyDirectory];
   if (!chosen)
-    folders.push(
-      state.environmentsDirectory,
-      state.emptyClusterDirectory,
-      state.newDatabasesDirectory,
-      state.certificatesDirectory,
-    );
+    folders.push(state.environmentsDirectory, state.emptyClusterDirectory, state.certificatesDirectory);
   for (const name of chosen ?? namesIn(state.environmentsDirectory)) {
     const { directory, logsDirectory } = state.environment(name);
     const databases = namesIn(directory).filter((each) => each.startsWith('postgres'));

@@ -32,18 +32,23 @@ export interface Shared {
   readonly runtime?: Runtime | undefined;
 }
 
-interface Own {
+/** Its folder, logs and PostgreSQL. */
+export type Opened = ReturnType<typeof openEnvironment>;
+
+interface Own extends Opened {
   readonly permissions: Permissions;
   /** Returns the port for an API's stage; 0: any free one. */
   readonly portOf: (stageName: string) => number;
-  /** Stops the environment. */
-  readonly cleanup: Cleanup;
 }
 
-/** Starts PostgreSQL, gives the APIs their addresses, creates the resources, then accepts requests and messages. */
-export async function startEnvironment(stack: Stack, { permissions, portOf, cleanup }: Own, shared: Shared) {
-  const { state, log, signal, onFailure, runtime } = shared;
-  const { environment } = stack;
+/**
+ * Opens an environment's logs and starts its PostgreSQL.
+ *
+ * @param source what its database is restored from, as the end of a folder's name; empty if it is not
+ * @param cleanup stops the environment
+ */
+export function openEnvironment(environment: string, source: string, cleanup: Cleanup, shared: Shared) {
+  const { state, log, signal, onFailure } = shared;
   const folder = state.environment(environment);
   for (const each of [folder.keysDirectory, folder.logsDirectory]) mkdirSync(each, { recursive: true });
   const logs = openLogs(folder.logsDirectory, {
@@ -53,7 +58,7 @@ export async function startEnvironment(stack: Stack, { permissions, portOf, clea
   cleanup.add(() => logs.close());
   const startDatabase = async () =>
     startPostgres({
-      directory: await provideDatabaseFolder(stack, state, signal),
+      directory: await provideDatabaseFolder(environment, source, state, signal),
       certificate: await shared.certificate,
       signal,
       onLog: (line) => logs.write('postgresql', line),
@@ -73,9 +78,16 @@ export async function startEnvironment(stack: Stack, { permissions, portOf, clea
       () => undefined,
     ),
   );
+  return { folder, logs, postgres, cleanup };
+}
+
+/** Gives the APIs their addresses, creates the resources, then accepts requests and messages. */
+export async function startEnvironment(stack: Stack, own: Own, shared: Shared) {
+  const { folder, logs, permissions, portOf, cleanup } = own;
+  const { log, signal, runtime } = shared;
   const apis = await openApis(stack, portOf, cleanup);
   const [certificate, services] = [await shared.certificate, await shared.services];
-  const context = { ...services, stack, folder, permissions, postgres, certificate, logs, runtime, cleanup };
+  const context = { ...services, ...own, stack, certificate, runtime };
   adoptKeys(stack.template, context);
   const { resources, outputs } = await deployStack(
     stack,

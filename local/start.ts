@@ -4,7 +4,9 @@ import { type Authorize, createPermissions, type Decide, type Permissions } from
 import type { Runtime } from './aws/lambda/instance';
 import { localCertificate } from './aws/rds/certificate';
 import { startServices } from './aws/services';
-import { type Shared, startEnvironment } from './environment';
+import { isNew, restoredFrom } from './database-folder';
+import { type Opened, openEnvironment, type Shared, startEnvironment } from './environment';
+import { openCluster } from './postgres/cluster';
 import { allSettledOrThrow, Cleanup } from './shared/cleanup';
 import { type Ports, portOf, receiverUrl } from './shared/ports';
 import { writeJson } from './state/json';
@@ -14,6 +16,8 @@ export interface LocalOptions extends Pick<Shared, 'state' | 'log'> {
   readonly assembly: string;
   /** What completes it, while the AWS services start. @default - it is complete */
   readonly prepared?: Promise<unknown>;
+  /** Environments that it will have. If the state is new, their databases start meanwhile. @default - none */
+  readonly expected?: () => readonly string[];
   readonly ports: Ports;
   /** Names. @default - every environment with an API */
   readonly environments?: readonly string[];
@@ -57,6 +61,7 @@ async function start(
   cleanup: Cleanup,
 ) {
   const { assembly, prepared, state, ports } = options;
+  const { signal } = shared;
   // Commands find running environments by these files.
   const removeAddresses = () => {
     for (const file of [state.outputsFile, state.endpointsFile]) rmSync(file, { force: true });
@@ -76,11 +81,24 @@ async function start(
     services: startServices(cleanup, authorize),
   };
 
-  async function startOne(stack: Stack, position: number): Promise<RunningEnvironment> {
+  const open = (name: string, source: string) =>
+    openEnvironment(name, source, cleanup.nested(), { ...shared, ...parts });
+
+  async function openNew(): Promise<ReadonlyMap<string, Opened>> {
+    if (!options.expected || !isNew(state)) return new Map();
+    const created = openCluster(state.emptyClusterDirectory, signal);
+    const names = options.environments ?? options.expected();
+    await created;
+    return new Map(names.map((name) => [name, open(name, '')]));
+  }
+
+  async function startOne(stack: Stack, position: number, early?: Opened): Promise<RunningEnvironment> {
+    const source = restoredFrom(stack.template);
+    if (source) await early?.cleanup.run();
     const own = {
+      ...((!source && early) || open(stack.environment, source)),
       permissions: createPermissions(options.decide),
       portOf: (stageName: string) => portOf(stageName, position, ports),
-      cleanup: cleanup.nested(),
     };
     permissions.push(own.permissions);
     return startEnvironment(stack, own, { ...shared, ...parts });
@@ -88,15 +106,19 @@ async function start(
 
   async function startAll(): Promise<RunningEnvironment[]> {
     await prepared;
+    const early = await opened;
     const starting = servingStacks(readAssembly(assembly)).flatMap((stack, position) =>
-      (options.environments?.includes(stack.environment) ?? true) ? [startOne(stack, position)] : [],
+      (options.environments?.includes(stack.environment) ?? true)
+        ? [startOne(stack, position, early.get(stack.environment))]
+        : [],
     );
     for (const each of starting) each.catch(shared.onFailure);
     return allSettledOrThrow(starting);
   }
 
+  const opened = openNew();
   const starting = startAll();
-  for (const each of [...Object.values(parts), starting]) each.catch(shared.onFailure);
+  for (const each of [...Object.values(parts), opened, starting]) each.catch(shared.onFailure);
   // Also the services, for what starts now to be stopped.
   const [services, , environments] = await allSettledOrThrow([parts.services, parts.certificate, starting]);
   cleanup.nested().add(removeAddresses);

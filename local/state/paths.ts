@@ -19,8 +19,6 @@ export function stateFolder(directory: string) {
     assemblyDirectory: join(directory, 'cdk.out'),
     /** A PostgreSQL without data, the template for new environments. */
     emptyClusterDirectory: join(directory, 'empty-cluster'),
-    /** Copies of it, by environment, that their environments have yet to take. */
-    newDatabasesDirectory: join(directory, 'new-databases'),
     environmentsDirectory: join(directory, 'environments'),
     certificatesDirectory: join(directory, 'certificates'),
     environment: (name: string) => {

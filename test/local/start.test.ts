@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startProcess } from '../../local/aws/lambda/instance';
+import { clusterIn } from '../../local/postgres/cluster';
 import { removePostgres } from '../../local/postgres/postgres';
 import type * as local from '../../local/start';
 import { openState, type State } from '../../local/state/lock';
@@ -52,7 +53,7 @@ beforeEach(async () => {
   said = [];
   state = openState(folder());
   database = state.environment(name).databaseDirectory;
-  await copyNewCluster(database);
+  await copyNewCluster(state.emptyClusterDirectory);
 });
 afterEach(async () => {
   state.close();
@@ -64,6 +65,7 @@ const start = async (options: Partial<local.LocalOptions> = {}) =>
   startLocal({
     assembly: (await sharedInRun('assembly')).directory,
     state,
+    expected: () => [name],
     environments: [name],
     ports: 'any',
     log: { step: (line) => said.push(line), problem: (line) => said.push(line) },
@@ -71,13 +73,26 @@ const start = async (options: Partial<local.LocalOptions> = {}) =>
     ...options,
   });
 
-it('fails with the first failure, not with what it stops', async () => {
+/** Starts the first environment of an assembly in which a text is replaced. */
+async function startChanged(text: string, replacement: string) {
   const assembly = state.assemblyDirectory;
   await copyAssembly(assembly);
   const file = join(assembly, `${stackId}.template.json`);
-  writeFileSync(file, readFileSync(file, 'utf8').replace('"StringEquals":', '"StringSounds":'));
+  writeFileSync(file, readFileSync(file, 'utf8').replace(text, replacement));
+  return start({ assembly });
+}
+
+it('a restored database has a folder of its own, also where the state is new', async () => {
+  const restored = await startChanged('"DatabaseName":', '"SnapshotIdentifier": "copy:1", "DatabaseName":');
+  const isServed = (directory: string) => existsSync(join(clusterIn(directory).data, 'postmaster.pid'));
+  expect([database, `${database}-copy-1`].map(isServed)).toEqual([false, true]);
+  await restored.stop();
+  await removePostgres(`${database}-copy-1`);
+});
+
+it('fails with the first failure, not with what it stops', async () => {
   const problem = 'the condition operator StringSounds is not supported on this machine.';
-  await expect(start({ assembly })).rejects.toThrow(problem);
+  await expect(startChanged('"StringEquals":', '"StringSounds":')).rejects.toThrow(problem);
   expect(said).toEqual([]);
 });
 
