@@ -1,39 +1,18 @@
-import {
-  type Account,
-  accountVariables,
-  refusal,
-  result,
-  startAccount,
-  withoutStacks,
-  withStacks,
-} from '../cli/account';
+import { join } from 'node:path';
+import { onlyDeployed, refusal, result, useAccount, withoutStacks, withStacks } from '../cli/account';
+import { writeAssembly } from '../cli/assembly';
 import { useInstantWaits } from '../cli/instant-waits';
 import { type Environment, environmentNamed } from '../support/table';
-import { useWorkspaces, type Workspace } from './workspace';
+import { useWorkspaces } from './workspace';
 
 useInstantWaits();
 const workspace = useWorkspaces();
-let account: Account;
-beforeAll(async () => {
-  account = await startAccount();
-});
-afterAll(() => account.close());
-
+const account = useAccount();
 const variables = { STACK: 'WalletEu', ENVIRONMENT: 'eu' };
-const inAccount = () => ({ ...variables, ...accountVariables(account.url) });
-
-/** An assembly of one stack, in the shape that the CDK writes. */
-function writeAssembly(to: Workspace, name = 'cdk.out', Resources: object = {}): void {
-  const properties = { templateFile: 'WalletEu.template.json' };
-  const WalletEu = { type: 'aws:cloudformation:stack', environment: 'aws://1/eu-central-1', properties };
-  to.write(`${name}/manifest.json`, JSON.stringify({ version: '36.0.0', artifacts: { WalletEu } }));
-  to.write(`${name}/WalletEu.template.json`, JSON.stringify({ Resources }));
-  to.write(`${name}/asset.1/.hidden`, 'x');
-}
 
 it('applies exactly what was planned, and nothing when planning failed', async () => {
   const checkout = workspace();
-  writeAssembly(checkout);
+  checkout.write('cdk.out/asset.1/.hidden', 'x');
   checkout.stub('npm', 'exit 1');
   const plan = () => checkout.step('bash .ci/plan-deployment "$STACK"', variables);
   expect(await plan()).toMatchObject({ exitCode: 1, output: '' });
@@ -64,17 +43,17 @@ it.each([0, 3])('a deployment shows what it prints, and exits with %d as its cal
 
 it('stores the template that a deployment replaces, if any', async () => {
   const checkout = workspace();
-  const store = () => checkout.step('node --require tsx/cjs .ci/save-template.ts "$STACK"', inAccount());
-  account.answer(withoutStacks);
+  const store = () => checkout.step('node --require tsx/cjs .ci/save-template.ts "$STACK"', variables);
+  account().answer(withoutStacks);
   expect(await store()).toMatchObject({ exitCode: 0 });
   expect(() => checkout.read('plan/before.json')).toThrow('ENOENT');
-  account.answer(withStacks(), { 'cloudformation:GetTemplate': () => result({ TemplateBody: '{"a":1}' }) });
+  account().answer(withStacks(), { 'cloudformation:GetTemplate': () => result({ TemplateBody: '{"a":1}' }) });
   expect(await store()).toMatchObject({ exitCode: 0 });
   expect(checkout.read('plan/before.json')).toBe('{"a":1}');
 });
 
 describe('after a failed smoke', () => {
-  const queue = { Queue: { Type: 'AWS::SQS::Queue', Properties: {} } };
+  const Resources = { Queue: { Type: 'AWS::SQS::Queue', Properties: {} } };
   const deployed =
     'cdk deploy --app last-good --exclusively --require-approval never --progress events --outputs-file outputs.json WalletEu\n';
   // The script that lists obstacles.
@@ -93,7 +72,7 @@ describe('after a failed smoke', () => {
     ['the assembly of run 17 could not be downloaded.', 1, '', noObstacles, 0, '17'],
   ])('%s', async (sentence, exitCode, called, node, ofCdk = 0, LAST_GOOD = undefined) => {
     const checkout = workspace();
-    if (LAST_GOOD === undefined) writeAssembly(checkout, 'last-good');
+    if (LAST_GOOD === undefined) checkout.write('last-good/manifest.json', '');
     checkout.write('cdk-calls', '');
     checkout.stub('npx', `echo "$@" >> cdk-calls; exit ${ofCdk}`);
     checkout.stub('sleep', '');
@@ -105,15 +84,18 @@ describe('after a failed smoke', () => {
 
   it('the obstacles are listed with exit code 3, and a refusal of AWS is none', async () => {
     const checkout = workspace();
-    for (const assembly of ['cdk.out', 'last-good']) writeAssembly(checkout, assembly, queue);
-    account.answer(withStacks({ Parameters: [] }));
+    for (const assembly of ['cdk.out', 'last-good'])
+      writeAssembly(join(checkout.folder, assembly), { Resources }, [
+        { stackId: 'WalletEu', region: 'eu-central-1' },
+      ]);
+    account().answer(withStacks({ Parameters: [] }));
     const args = ['cdk.out', 'last-good', 'plan/before.json', 'WalletEu'];
-    const list = () => checkout.run('.ci/list-obstacles.ts', args, inAccount());
+    const list = () => checkout.run('.ci/list-obstacles.ts', args, variables);
     const printed = '- Before this release, the stack did not have the last good template.';
     expect(await list()).toMatchObject({ exitCode: 3, printed });
-    checkout.write('plan/before.json', JSON.stringify({ Resources: queue }));
+    checkout.write('plan/before.json', JSON.stringify({ Resources }));
     expect(await list()).toMatchObject({ exitCode: 0, printed: '' });
-    account.answer({ 'cloudformation:DescribeStacks': () => refusal('ExpiredToken') });
+    account().answer({ 'cloudformation:DescribeStacks': () => refusal('ExpiredToken') });
     const refused = expect.stringContaining('ExpiredToken');
     expect(await list()).toMatchObject({ exitCode: 1, printed: refused });
   });
@@ -142,13 +124,10 @@ const denied = { DetectionStatus: 'DETECTION_FAILED', DetectionStatusReason: 'De
 const harmless = 'WalletEu has no drift.\n\nNobody needs to act on:\n\n- ';
 const harmful = 'has drifted:**\n\n- ';
 
-interface Detection {
-  readonly statuses?: readonly (object | undefined)[];
-  readonly deployed?: string;
-  /** What its row's cluster began with. @default - as a replica: it was promoted since */
-  readonly began?: object;
-}
-it.each<[number, string, object[], Detection?]>([
+// Its row's cluster began as a replica, unless said otherwise: it was promoted since.
+it.each<
+  [number, string, object[], { statuses?: (object | undefined)[]; deployed?: string; began?: object }?]
+>([
   [0, 'WalletEu has no drift.\n\nSkipped', []],
   [1, `${harmful}Queue (AWS::SQS::Queue) is modified; /KmsMasterKeyId is b`, [modified]],
   [1, `${harmful}Queue`, [modified], { statuses: [running, complete] }],
@@ -168,17 +147,14 @@ it.each<[number, string, object[], Detection?]>([
   const statuses = [...(options.statuses ?? [complete])];
   const row = environmentNamed(variables.ENVIRONMENT) as Environment;
   jest.replaceProperty(row, 'database', { ...row.database, ...began });
-  account.answer({
-    'cloudformation:DescribeStacks': (call) => {
-      const replies = call.input.StackName === deployed ? withStacks() : withoutStacks;
-      return replies['cloudformation:DescribeStacks']?.(call) ?? result({});
-    },
+  account().answer({
+    ...onlyDeployed(deployed),
     'cloudformation:DetectStackDrift': () => result({ StackDriftDetectionId: 'id' }),
     'cloudformation:DescribeStackDriftDetectionStatus': () => result(statuses.shift()),
     'cloudformation:DescribeStackResourceDrifts': () => result({ StackResourceDrifts }),
   });
   const command = 'node --require tsx/cjs .ci/detect-drift.ts "$ENVIRONMENT"';
-  const outcome = await workspace().step(command, inAccount());
+  const outcome = await workspace().step(command, variables);
   expect(outcome).toMatchObject({ exitCode, summary: expect.stringContaining(text) });
   expect(outcome.summary).toContain(
     `Skipped ${deployed === variables.STACK ? 'WalletEuStandby' : 'WalletEu'}: `,
@@ -190,10 +166,10 @@ it.each([
   [1, '# Residency of eu', { ...withStacks(), 'tagging:GetResources': () => result({}) }],
   [0, undefined, withoutStacks],
 ])('exits with %d, and keeps the page "%s"', async (exitCode, heading, replies) => {
-  account.answer(replies, { 'sts:GetCallerIdentity': () => result({ Account: '111122223333' }) });
+  account().answer(replies, { 'sts:GetCallerIdentity': () => result({ Account: '111122223333' }) });
   const checkout = workspace();
   const command = 'node --require tsx/cjs .ci/residency.ts "$ENVIRONMENT"';
-  const outcome = await checkout.step(command, inAccount());
+  const outcome = await checkout.step(command, variables);
   const page = heading === undefined ? '' : checkout.read('residency.md');
   expect(page.split('\n')[0]).toBe(heading ?? '');
   expect(outcome).toMatchObject({ exitCode, summary: page && `${page}\n\n` });

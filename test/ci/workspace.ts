@@ -12,14 +12,11 @@ export const workflows = readdirSync(join(projectRoot, '.github/workflows')).map
   text: readFileSync(join(projectRoot, '.github/workflows', name), 'utf8'),
 }));
 
-/** The commands that a workflow runs. */
-export function commandsOf({ text }: { readonly text: string }): readonly string[] {
+/** The commands that they run. */
+export const commands = workflows.flatMap(({ text }) => {
   const jobs = Object.values<{ steps?: readonly { run?: string }[] }>(parse(text).jobs);
   return jobs.flatMap(({ steps = [] }) => steps.flatMap(({ run }) => run?.trim() ?? []));
-}
-
-/** The commands of all workflows. */
-export const commands = workflows.flatMap(commandsOf);
+});
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TableStack } from '../../lib/environment/schema';
 
@@ -23,6 +23,7 @@ export function writeAssembly(
       { type: 'aws:cloudformation:stack', environment: `aws://${account}/${region}`, properties },
     ];
   });
+  mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ artifacts: Object.fromEntries(artifacts) }));
   writeFileSync(join(folder, 'template.json'), JSON.stringify(template));
 }

@@ -8,7 +8,7 @@ import { hostileToAws } from '../support/hostile-variables';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { writeOutputs } from '../support/wallet-command';
-import { type Call, type Replies, type Reply, result, useAccount } from './account';
+import { type Call, callsNotGranted, type Replies, type Reply, result, useAccount } from './account';
 import { useInstantWaits } from './instant-waits';
 import { address, OriginAccount } from './origin/origin-account';
 import { groupId, identityId, organizationId, webhookId } from './region';
@@ -245,6 +245,8 @@ export function useCommands() {
       if (local) process.env = { ...env, ...hostileToAws };
       const exitCode = await runCommandLine([...words, '--outputs', file], createTerminal(stdout, stderr));
       process.env = env;
+      if (words.some((word) => /^(move-origin|origin-status|smoke|test)$/.test(word)))
+        expect(callsNotGranted('operate', account().calls)).toEqual([]);
       /** All that it prints, its notes marked by `!`. */
       const printed = written.join('').trimEnd().replaceAll(file, 'FILE');
       return { exitCode, printed, results: printed.replaceAll(/^! .*\n?/gm, '').trimEnd() };

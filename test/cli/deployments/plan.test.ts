@@ -28,11 +28,7 @@ beforeEach(() => {
   };
   writeAssembly(folder(), template, [stack]);
 });
-afterEach(() => {
-  // S3's protocol has no action.
-  const calls = account().calls.filter(({ service }) => service !== 's3');
-  expect(callsNotGranted('read', calls)).toEqual([]);
-});
+afterEach(() => expect(callsNotGranted('read', account().calls)).toEqual([]));
 
 const plan = (...args: string[]) => wallet('plan', '--stack', 'WalletEu', '--assembly', folder(), ...args);
 const called = () => account().calls.map(({ service, action }) => `${service}:${action}`);

@@ -5,6 +5,7 @@ import { disposable, first, keysIn, withStandby } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 import {
   callsNotGranted,
+  onlyDeployed,
   type Replies,
   refusal,
   result,
@@ -194,10 +195,7 @@ const publishing = (WebhookOriginAddress: string, WebhookOriginStandbyAddress?: 
 const published = publishing('203.0.113.5', '203.0.113.7');
 /** Only one stack is deployed, with these resources. */
 const deployed = (stack: string, ...resources: readonly [string, string, string?][]): Replies => ({
-  'cloudformation:DescribeStacks': (call) =>
-    (call.input.StackName === stack ? withStacks() : withoutStacks)['cloudformation:DescribeStacks']?.(
-      call,
-    ) ?? {},
+  ...onlyDeployed(stack),
   ...withResources(...resources),
   ...clusterOf('17.9'),
 });

@@ -2,6 +2,11 @@ import { first } from '../../support/rows';
 import { type Call, type Replies, refusal, result } from '../account';
 
 export const [address, reserve] = ['203.0.113.7', '203.0.113.8'];
+/** In this zone, of a stack with a reserve address. */
+export const withReserve = (WebhookOriginZone = '1', WebhookOriginUsesReserve = 'no') => ({
+  parameters: { WebhookOriginZone, WebhookOriginUsesReserve },
+  outputs: { WebhookOriginAddress: address, WebhookOriginReserveAddress: reserve },
+});
 
 const keysAndValues = (name: string, values: Readonly<Record<string, string>>) =>
   Object.entries(values).map(([key, value]) => ({ [`${name}Key`]: key, [`${name}Value`]: value }));
@@ -40,19 +45,14 @@ export class OriginAccount {
   /** Further resources, listed first. */
   resources: readonly Readonly<Record<string, string | undefined>>[] = [];
   hasElasticIp = true;
-  readonly parameters: Record<string, string>;
-  readonly outputs: Readonly<Record<string, string>>;
+  parameters: Record<string, string> = {
+    BootstrapVersion: '/cdk-bootstrap/x/version',
+    WebhookOriginZone: '1',
+  };
+  outputs: Readonly<Record<string, string>> = { WebhookOriginAddress: address };
 
-  constructor({ zone = '1', hasReserve = false } = {}) {
-    this.parameters = {
-      BootstrapVersion: '/cdk-bootstrap/x/version',
-      WebhookOriginZone: zone,
-      ...(hasReserve && { WebhookOriginUsesReserve: 'no' }),
-    };
-    this.outputs = {
-      WebhookOriginAddress: address,
-      ...(hasReserve && { WebhookOriginReserveAddress: reserve }),
-    };
+  constructor(changed: Partial<OriginAccount> = {}) {
+    Object.assign(this, structuredClone(changed));
   }
 
   get zone() {

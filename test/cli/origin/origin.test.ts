@@ -22,17 +22,15 @@ function use(other: OriginAccount, refused: Replies = {}): void {
 beforeEach(() => use(new OriginAccount()));
 
 const moveTo2 = ['--zone', '2', '--yes'];
-const outputsFile = (changed: object = {}) =>
-  writeOutputs(folder(), { [first.stackId]: { ...origin.outputs, ...changed } });
-const move = (args: readonly string[] = moveTo2, changed: object = {}) =>
-  wallet('move-origin', '--outputs', outputsFile(changed), ...args);
+const outputsFile = () => writeOutputs(folder(), { [first.stackId]: origin.outputs });
+const move = () => wallet('move-origin', '--outputs', outputsFile(), ...moveTo2);
 
-const updateInputs = () =>
-  account().calls.flatMap(({ action, input }) => (action === 'UpdateStack' ? [input] : []));
-/** The zone of each update; with a reserve, also whether it is used. */
+/** The zone of each update. */
 const updates = () =>
-  updateInputs().map(({ Parameters }): string =>
-    Parameters.flatMap((each: Record<string, string>) => each.ParameterValue ?? []).join(' '),
+  account().calls.flatMap(({ action, input: { Parameters } }) =>
+    action === 'UpdateStack'
+      ? Parameters.flatMap((each: Record<string, string>) => each.ParameterValue ?? [])
+      : [],
   );
 
 /** Acts at the nth call to AWS, and replies with what it returns, or as usual. */
@@ -50,24 +48,6 @@ function intercept(nth: number, act: () => Reply | undefined): void {
 describe('move-origin', () => {
   afterEach(() => expect(callsNotGranted('operate', account().calls)).toEqual([]));
 
-  it('moves by two updates that change the zone and nothing else', async () => {
-    expect(await move()).toMatchObject({ exitCode: 0 });
-    expect(updateInputs()).toEqual(
-      ['none', '2'].map((zone) => ({
-        StackName: first.stackId,
-        UsePreviousTemplate: 'true',
-        Parameters: [
-          { ParameterKey: 'BootstrapVersion', UsePreviousValue: 'true' },
-          { ParameterKey: 'WebhookOriginZone', ParameterValue: zone },
-        ],
-        Capabilities: ['CAPABILITY_IAM'],
-        ClientRequestToken: expect.any(String),
-        Version: expect.any(String),
-      })),
-    );
-    expect(new Set(updateInputs().map((input) => input.ClientRequestToken)).size).toBe(2);
-  });
-
   it('continues after it was killed, at whatever call to AWS', async () => {
     const begun = Date.now();
     for (let last = 1, hasBegunBoth = false; !hasBegunBoth; last++) {
@@ -82,63 +62,6 @@ describe('move-origin', () => {
     }
   });
 
-  const useReserve = [...moveTo2, '--reserve'];
-  const other = '203.0.113.9';
-  it.each<[string, readonly string[], said: string, outputs?: object, origin?: Partial<OriginAccount>]>([
-    ['without --yes', ['--zone', '2'], 'Nothing was changed.\nAdd --yes to move it.'],
-    ['to an unknown zone', ['--zone', '4', '--yes'], 'Give a zone from 1 to 3.'],
-    ['without a reserve', useReserve, 'webhookOrigin: { reserve: true }', {}, new OriginAccount()],
-    ['with another address', moveTo2, `file has ${other}`, { WebhookOriginAddress: other }],
-    ['with another reserve', useReserve, `file has ${other}`, { WebhookOriginReserveAddress: other }],
-    ['without its Elastic IP', moveTo2, '"Keeping the address"', {}, { hasElasticIp: false }],
-  ])('changes nothing %s', async (_, args, said, outputs = {}, state = {}) => {
-    use(Object.assign(new OriginAccount({ hasReserve: true }), state));
-    const { exitCode, stderr } = await move(args, outputs);
-    expect(exitCode).not.toBe(0);
-    expect(stderr).toContain(said);
-    expect(updates()).toEqual([]);
-  });
-
-  it('moves to the reserve in one update, although EC2 is down and the old zone does not respond', async () => {
-    const down: Replies = { 'ec2:DescribeAddresses': () => refusal('Unavailable') };
-    use(new OriginAccount({ hasReserve: true }), down);
-    origin.update = ['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS'];
-    expect(await move(useReserve)).toMatchObject({ exitCode: 0 });
-    expect(updates()).toEqual(['2 yes']);
-    use(origin);
-    origin.statuses = ['UPDATE_COMPLETE'];
-    expect(await move(['--zone', '1', '--yes'])).toMatchObject({ exitCode: 0 });
-    expect(updates()).toEqual(['1 no']);
-  });
-
-  it('stops with the reasons of the update that failed, and of no other', async () => {
-    use(new OriginAccount({ zone: 'none' }));
-    const failure = { ResourceStatus: 'CREATE_FAILED', ResourceStatusReason: 'X.' };
-    origin.update = ['UPDATE_IN_PROGRESS', 'UPDATE_ROLLBACK_COMPLETE'];
-    const ofAnother = { ...failure, LogicalResourceId: 'Other', ClientRequestToken: 'another' };
-    origin.events = [{ ...failure, LogicalResourceId: 'Gateway' }, ofAnother];
-    const { exitCode, stderr } = await move();
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain(
-      'UPDATE_ROLLBACK_COMPLETE. No gateway has the address; webhooks wait.\n  Gateway: X.\nSee "If a move fails"',
-    );
-  });
-
-  it('waits up to 40 minutes for an update to none and its cleanup', async () => {
-    origin.update = ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS'];
-    const { stderr } = await move();
-    expect(updates()).toEqual(['none']);
-    expect(stderr).toMatch(/_IN_PROGRESS for 1 min\n[\s\S]* is still UPDATE_\w+ after 40 min\./);
-  });
-
-  it.each([
-    [['Enabling', 'Enabling', 'Updating', 'Enabled'], 0, 'Updating the stack'],
-    [['Enabling'], 1, 'the consumer deliver of DeliveryQueue is enabling'],
-  ])('waits for consumers that are being enabled: %j', async (consumerStates, exitCode, said) => {
-    origin.consumerStates = consumerStates;
-    expect(await move()).toMatchObject({ exitCode, stderr: expect.stringContaining(said) });
-  });
-
   const running = ['UPDATE_IN_PROGRESS'];
   const waits = ' While no gateway has the address, webhooks wait until the move goes on.';
   it.each<[said: string, NodeJS.Signals, nth: number, update: string[], zone: string, updated: string[]]>([
@@ -148,7 +71,7 @@ describe('move-origin', () => {
     [' zone none: the stack was in zone 1, UPDATE_', 'SIGINT', 5, ['UPDATE_COMPLETE'], '1', ['none']],
     [' zone 2: the stack was in zone 2, UPDATE_IN_', 'SIGINT', 6, running, 'none', ['2']],
   ])('says where it stands when interrupted%s, by %s', async (said, signal, nth, update, zone, updated) => {
-    use(Object.assign(new OriginAccount({ zone }), { update: [...update] }));
+    use(new OriginAccount({ parameters: { WebhookOriginZone: zone }, update }));
     intercept(nth, () => {
       process.emit(signal);
       // Ends what the interrupted move still waits for, unless its next step is another update.
@@ -163,16 +86,6 @@ describe('move-origin', () => {
     // These calls come after any that it would still make.
     await wallet('origin-status', '--outputs', outputsFile());
     expect(updates()).toEqual(updated);
-  });
-
-  it.each([
-    ['2', 'UPDATE_COMPLETE', '  1. Check the gateway and the consumers.'],
-    ['2', 'UPDATE_IN_PROGRESS', '  1. Wait for the update that is running.\n  2. Check the gateway'],
-    ['none', 'UPDATE_IN_PROGRESS', '  1. Wait for the update that is running.\n  2. Update the st'],
-    ['2', 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', '  1. Check the gateway and the consumers.'],
-  ])('announces what it does from zone %s in %s', async (zone, state, steps) => {
-    use(Object.assign(new OriginAccount({ zone }), { statuses: [state, 'UPDATE_COMPLETE'] }));
-    expect((await move()).stderr).toContain(`is in zone ${zone}.\n${steps}`);
   });
 
   it('runs through a symbolic link, goes on without a reader, and prints its result where one is left', async () => {
