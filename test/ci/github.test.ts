@@ -22,7 +22,7 @@ afterAll(() => github.stop());
 const variables = () => ({
   GITHUB_API_URL: github.url.replace(/\/$/, ''),
   GITHUB_REPOSITORY: 'owner/name',
-  GITHUB_SERVER_URL: 'https://github.com',
+  GITHUB_SERVER_URL: usualServer,
   GITHUB_SHA: 'c0ffee',
   GH_TOKEN: 'token',
   STACK: 'WalletEu',
@@ -31,48 +31,45 @@ const variables = () => ({
 const workspace = useWorkspaces();
 const step = (command: string, more: object = {}) => workspace().step(command, { ...variables(), ...more });
 
-describe('a commit is deployed', () => {
-  const run = { status: 'completed', conclusion: 'success', html_url: 'https://github.example/1' };
-  const failed = { ...run, conclusion: 'failure' };
+const run = { status: 'completed', conclusion: 'success', html_url: 'https://github.example/1' };
+const failed = { ...run, conclusion: 'failure' };
+// https://docs.github.com/en/rest/actions/workflow-runs#get-a-workflow-run
+it.each<[string, readonly object[]]>([
+  ['The workflow check passed for c0ffee', [run, failed]],
+  [`The workflow check ended with failure for c0ffee: ${run.html_url}`, [failed, run]],
+  ['ended with cancelled', [{ ...run, conclusion: 'cancelled' }, run]],
+  ['is still running', [{ ...run, status: 'in_progress' }, run]],
+  ['has not run for c0ffee on main.', []],
+])('a commit is deployed only when its newest check passed: it %s', async (reason, workflow_runs) => {
   const url = '/repos/owner/name/actions/workflows/check.yml/runs?head_sha=c0ffee&branch=main&event=push';
+  answers = { [url]: { workflow_runs } };
+  const exitCode = reason.includes('passed') ? 0 : 1;
+  const printed = expect.stringContaining(reason);
+  expect(await step('node --require tsx/cjs .ci/require-green.ts')).toMatchObject({ exitCode, printed });
+});
 
-  // https://docs.github.com/en/rest/actions/workflow-runs#get-a-workflow-run
-  it.each<[string, readonly object[]]>([
-    ['passed for', [run, failed]],
-    [`The workflow check ended with failure for c0ffee: ${run.html_url}`, [failed, run]],
-    ['ended with cancelled', [{ ...run, conclusion: 'cancelled' }, run]],
-    ['is still running', [{ ...run, status: 'in_progress' }, run]],
-  ])('only when its newest check passed: it %s', async (reason, workflow_runs) => {
-    answers = { [url]: { workflow_runs } };
-    expect(await step('node --require tsx/cjs .ci/require-green.ts')).toMatchObject({
-      exitCode: reason === 'passed for' ? 0 : 1,
-      printed: expect.stringContaining(reason),
-    });
-  });
-
-  it('not when there was none, and the error of a script is one line', async () => {
-    answers = { [url]: { workflow_runs: [] } };
-    const printed = 'The workflow check has not run for c0ffee on main. Wait for it, then deploy.\n';
-    const outcome = await workspace().start('node --require tsx/cjs .ci/require-green.ts', variables());
-    expect(outcome).toMatchObject({ exitCode: 1, printed });
-  });
+it('the error of a script is one line', async () => {
+  const outcome = await workspace().start('node --require tsx/cjs .ci/find-target.ts stack a', variables());
+  const printed = expect.stringMatching(/^There is no stack "a" .*\n$/);
+  expect(outcome).toMatchObject({ exitCode: 1, printed });
 });
 
 const branches = { deployment_branch_policy: { protected_branches: false, custom_branch_policies: true } };
 const main = { name: 'main', type: 'branch' };
 
-const ownServer = { GITHUB_SERVER_URL: 'https://acme.ghe.com' };
+const protect = (KINDS: string, more: object = {}) =>
+  step('node --require tsx/cjs .ci/require-protection.ts "$ENVIRONMENT" "$KINDS"', { KINDS, ...more });
+const usualServer = 'https://github.com';
 const customized = { use_default: false, include_claim_keys: ['repo', 'ref'] };
-it.each<[string, unknown, variables: object, reason: string]>([
-  ['a server of its own', undefined, ownServer, 'https://acme.ghe.com has an OIDC issuer'],
-  ['a customized subject', customized, {}, 'OIDC tokens (repo, ref), which'],
+it.each<[string, unknown, reason: string, server: string]>([
+  ['a server of its own', undefined, 'has an OIDC issuer', 'https://acme.ghe.com'],
+  ['a customized subject', customized, 'OIDC tokens (repo, ref), which', usualServer],
   // As of every repository that nobody customized, and of a token that may not read it.
-  ['the usual subject', { use_default: true }, {}, 'is not protected'],
-  ['a subject that the token may not read', 403, {}, 'is not protected'],
-])('a repository with %s is refused by name, or not at all', async (_, template, more, reason) => {
+  ['the usual subject', { use_default: true }, 'is not protected', usualServer],
+  ['a subject that the token may not read', 403, 'is not protected', usualServer],
+])('a repository with %s is refused by name, or not', async (_, template, reason, GITHUB_SERVER_URL) => {
   answers = { '/repos/owner/name/actions/oidc/customization/sub': template };
-  const command = 'node --require tsx/cjs .ci/require-protection.ts "$ENVIRONMENT" "$KINDS"';
-  const outcome = await step(command, { KINDS: 'deploy', ...more });
+  const outcome = await protect('deploy', { GITHUB_SERVER_URL });
   expect(outcome).toMatchObject({ exitCode: 1, printed: expect.stringContaining(reason) });
 });
 
@@ -107,9 +104,8 @@ describe('a GitHub environment', () => {
     const names = KINDS.split(',').map((kind) => githubEnvironments('eu')[kind as 'deploy']);
     const url = `/repos/owner/name/environments/${names[0]}`;
     answers = { [url]: environment, [`${url}/deployment-branch-policies`]: { branch_policies } };
-    const command = 'node --require tsx/cjs .ci/require-protection.ts "$ENVIRONMENT" "$KINDS"';
     const printed = `The GitHub environment ${names.at(-1)} is not protected: ${fault}. See docs/deploying.md.`;
-    expect(await step(command, { KINDS })).toMatchObject(
+    expect(await protect(KINDS)).toMatchObject(
       fault ? { exitCode: 1, printed } : { exitCode: 0, printed: '' },
     );
   });
@@ -119,18 +115,17 @@ it('lists the environments that GitHub has, and skips and names the others', asy
   const { name: environment, region } = first;
   const url = `/repos/owner/name/environments/${environment}-read`;
   const policies = { [`${url}/deployment-branch-policies`]: { branch_policies: [main] } };
-  answers = { [url]: branches, ...policies };
-  const command = 'node --require tsx/cjs .ci/list-environments.ts';
-  const list = (of = workspace()) => of.step(command, variables());
-  const { output, summary } = await list();
+  const list = (of = workspace()) => of.step('node --require tsx/cjs .ci/list-environments.ts', variables());
   const listed = (qualifier: string) =>
     `environments=${JSON.stringify([{ environment, region, qualifier }])}\n`;
+  answers = { [url]: branches, ...policies };
+  const { output, summary } = await list();
   expect(output).toBe(listed('hnb659fds'));
+  for (const { name } of environments.slice(1)) expect(summary).toContain(`Skipped ${name}: `);
   const other = workspace();
   rmSync(join(other.folder, 'cdk.json'));
   other.write('cdk.json', JSON.stringify({ context: { '@aws-cdk/core:bootstrapQualifier': 'wallet' } }));
   expect((await list(other)).output).toBe(listed('wallet'));
-  for (const { name } of environments.slice(1)) expect(summary).toContain(`Skipped ${name}: `);
 
   answers = { [url]: 500 };
   const printed = expect.stringContaining('returned 500.');
@@ -147,24 +142,22 @@ it('the last good assembly is from the newest deployment that passed smoke, not 
     head_repository: { full_name: 'owner/name' },
   };
   const others = [
-    { ...run, path: '.github/workflows/check.yml' },
-    { ...run, head_branch: 'evil' },
-    { ...run, head_repository: { full_name: 'evil/name' } },
-    { ...run, event: 'pull_request' },
-  ];
+    { path: '.github/workflows/check.yml' },
+    { head_branch: 'evil' },
+    { head_repository: { full_name: 'evil/name' } },
+    { event: 'pull_request' },
+  ].map((change) => ({ ...run, ...change }));
   /** Each run has an artifact of its day in November, from the tenth; the last one's is expired. */
   function answerWith(...runs: readonly (object | undefined)[]) {
-    const artifacts = runs.map((_, index) => {
-      const id = 10 + index;
-      return { expired: index === runs.length - 1, created_at: `2026-11-${id}`, workflow_run: { id } };
-    });
     const url = '/repos/owner/name/actions';
-    const found = runs.map((each, index) => [
-      `${url}/runs/${10 + index}`,
-      each && { id: 10 + index, ...each },
-    ]);
-    const list = `${url}/artifacts?name=deployed-WalletEu&per_page=100`;
-    answers = { [list]: { artifacts }, ...Object.fromEntries(found) };
+    const artifacts: object[] = [];
+    answers = { [`${url}/artifacts?name=deployed-WalletEu&per_page=100`]: { artifacts } };
+    for (const [index, each] of runs.entries()) {
+      const id = 10 + index;
+      const expired = index === runs.length - 1;
+      artifacts.push({ expired, created_at: `2026-11-${id}`, workflow_run: { id } });
+      answers = { ...answers, [`${url}/runs/${id}`]: each && { id, ...each } };
+    }
     return step('node --require tsx/cjs .ci/find-last-good.ts "$STACK"');
   }
 
@@ -175,15 +168,14 @@ it('the last good assembly is from the newest deployment that passed smoke, not 
   expect(await answerWith(undefined, run)).toMatchObject({ exitCode: 1, output: '', printed });
 });
 
-it("a workflow's stack or environment is in the table", async () => {
-  const find = (KIND: string, NAME: string) =>
-    step('node --require tsx/cjs .ci/find-target.ts "$KIND" "$NAME"', { KIND, NAME });
-  const { name, stackId, region, standby } = withStandby;
-  const output = `environment=${name}\nregion=${region}\nserves=true\n`;
-  expect(await find('environment', name)).toMatchObject({ exitCode: 0, output });
-  expect(await find('stack', stackId)).toMatchObject({ exitCode: 0, output });
-  const ofStandby = `environment=${name}\nregion=${standby.region}\nserves=false\n`;
-  expect(await find('stack', standby.stackId)).toMatchObject({ exitCode: 0, output: ofStandby });
-  const printed = expect.stringContaining(`There is no stack "${name}"`);
-  expect(await find('stack', name)).toMatchObject({ exitCode: 1, output: '', printed });
+const { name, stackId, region, standby } = withStandby;
+it.each([
+  ['environment', name, region, true],
+  ['stack', stackId, region, true],
+  ['stack', standby.stackId, standby.region, false],
+  ['stack', name, '', false],
+])('finds the %s %s in the table, or not', async (KIND, NAME, region, serves) => {
+  const command = 'node --require tsx/cjs .ci/find-target.ts "$KIND" "$NAME"';
+  const output = region ? `environment=${name}\nregion=${region}\nserves=${serves}\n` : '';
+  expect(await step(command, { KIND, NAME })).toMatchObject({ exitCode: region ? 0 : 1, output });
 });

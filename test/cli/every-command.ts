@@ -1,9 +1,6 @@
-import { createECDH, createHash, createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto';
-import type { GenerateMacCommand, KMSClient } from '@aws-sdk/client-kms';
+import { createHash, createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { runCommandLine } from '../../cli/command-line';
 import { createTerminal } from '../../cli/shell/terminal';
-import { secretText } from '../../domain/signature';
-import { createWebhookSecrets } from '../../lambda/shared/webhook-secrets';
 import { hostileToAws } from '../support/hostile-variables';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -137,35 +134,25 @@ const operations: Operations = {
   }),
 };
 
-const ecdh = createECDH('prime256v1');
-ecdh.setPrivateKey(createHash('sha256').update('always the same').digest());
-const encode = (part: Buffer) => part.toString('base64url');
-const [d, x, y] = [
-  ecdh.getPrivateKey(),
-  ecdh.getPublicKey().subarray(1, 33),
-  ecdh.getPublicKey().subarray(33),
-];
-const key = { kty: 'EC', crv: 'P-256', d: encode(d), x: encode(x), y: encode(y) };
-const privateKey = createPrivateKey({ format: 'jwk', key });
-export const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
+const privateKey = createPrivateKey({
+  format: 'jwk',
+  key: {
+    kty: 'EC',
+    crv: 'P-256',
+    d: 'gocrZw0ub88PSdurvBZ6lfSYFpjaZ9_CcvNKW5QMnIY',
+    x: 'gxvOzpgsNXRxN5RKpEE1imJGFl02rgz3W4I5hJ0QaZM',
+    y: 'LrS8ir8bbnvB1gugPJ-zcEk0JVASEHPbc_0JjFPWxp8',
+  },
+});
+const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
 const bytesOf = (text: string) => Buffer.from(text, 'base64');
 
-const macOf = (keyId: string, message: Uint8Array) => createHmac('sha256', keyId).update(message).digest();
-/** A webhook's secret, as the delivery function derives it. */
-export async function secretOf(version: number): Promise<string> {
-  const send = async ({ input: { KeyId = '', Message = new Uint8Array() } }: GenerateMacCommand) => ({
-    Mac: macOf(KeyId, Message),
-  });
-  const secrets = createWebhookSecrets({ kms: { send } as unknown as KMSClient, keyId: 'secrets' });
-  const secret = await secrets.secret(webhookId, version);
-  return secretText(secret.ok ? secret.value : new Uint8Array());
-}
 const kms: Replies = {
   'kms:GetPublicKey': () => result({ PublicKey: publicKey.toString('base64') }),
   'kms:Sign': ({ input: { Message } }) =>
     result({ Signature: sign('sha256', bytesOf(Message), privateKey).toString('base64') }),
   'kms:GenerateMac': ({ input: { KeyId, Message } }) =>
-    result({ Mac: macOf(KeyId, bytesOf(Message)).toString('base64') }),
+    result({ Mac: createHmac('sha256', KeyId).update(bytesOf(Message)).digest('base64') }),
 };
 
 /** SQS accepts every message of a batch. */

@@ -114,14 +114,12 @@ it('creates a change set, reads all pages, and prints losses first, with templat
   expect(create?.input.RoleARN).toBeUndefined();
   expect(others.at(-2)).toMatchObject({ action: 'DeleteChangeSet', input: { ChangeSetName: id } });
   expect(others.at(-1)?.action).toMatch(`DELETE /${bucket}/wallet-plan/${name}`);
-});
 
-it('prints values as they are in a terminal, which renders no Markdown', async () => {
-  account().answer(deployed, changeSet());
-  const args = ['plan', '--stack', 'WalletEu', '--assembly', folder()];
-  const { stdout } = await runWallet(args, { columns: 80 });
-  expect(stdout).toContain('/Name: 28 → 2<8|, by X.Arn');
-  expect(stdout).not.toMatch(/&\w+;|<br>/);
+  // A terminal renders no Markdown.
+  const words = ['plan', '--stack', 'WalletEu', '--assembly', folder()];
+  const inTerminal = await runWallet(words, { columns: 80 });
+  expect(inTerminal.stdout).toContain('/Name: 28 → 2<8|, by X.Arn');
+  expect(inTerminal.stdout).not.toMatch(/&\w+;|<br>/);
 });
 
 // test/ci/stacks.test.ts has what the templates say.
