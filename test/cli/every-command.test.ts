@@ -298,7 +298,10 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
   ],
   origins: [
     [/"".*not a public/, { outputs: { WebhookOriginAddress: '' } }],
-    [/"10\.0\.0\.1".*not a public/, { outputs: { WebhookOriginAddress: '10.0.0.1' } }],
+    [
+      /"10\.0\.0\.1".*not a public.*\n.*recreate it with "cdk deploy/,
+      { outputs: { WebhookOriginAddress: '10.0.0.1' } },
+    ],
     [/Reserve.* not a public/, { outputs: { WebhookOriginReserveAddress: '203.0.113' } }],
   ],
   redeliver: [
