@@ -1,4 +1,6 @@
 import { createHash, createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
 import { runCommandLine } from '../../cli/command-line';
 import { createTerminal } from '../../cli/shell/terminal';
 import { hostileToAws } from '../support/hostile-variables';
@@ -224,7 +226,11 @@ export function useCommands() {
       jest.setSystemTime(noon);
       const { url } = account();
       const stacks = { [first.stackId]: { ...stackAt(url), ...outputs } };
-      const file = writeOutputs(folder(), stacks, local ? { kms: url, lambda: url, sqs: url } : undefined);
+      const file = writeOutputs(
+        mkdtempSync(join(folder(), 'outputs-')),
+        stacks,
+        local ? { kms: url, lambda: url, sqs: url } : undefined,
+      );
       const written: string[] = [];
       const stdout = { columns, write: (text: string) => written.push(text) };
       const stderr = { write: (text: string) => written.push(text.replace(/^(?=.)/gm, '! ')) };
