@@ -24,7 +24,7 @@ import {
 import { OriginAccount, reserve, resource, withReserve } from './origin/origin-account';
 import { identityId, organizationId, webhookId } from './region';
 
-const { account, run, asked, sent } = useCommands();
+const { account, run } = useCommands();
 const folder = temporaryFolder();
 
 const has = (path: string, flag: string) => flagsOf(path)?.includes(flag) ?? false;
@@ -55,7 +55,7 @@ function wordsOf(path: string, args = everyCommand[path] ?? []): readonly string
 }
 
 /** JWTs decoded, and a number in place of each value that is drawn. */
-function stable(text: string): string {
+function stable(text: string, isKnown: (value: string) => boolean): string {
   const drawn: string[] = [];
   return text
     .replaceAll(/([\w-]{20,}\.[\w-]{20,})\.[\w-]{86}/g, (_, parts: string) =>
@@ -63,7 +63,10 @@ function stable(text: string): string {
     )
     .replaceAll(
       /[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<="Approvers )[0-9a-f]{6}/g,
-      (value) => `DRAWN${drawn.includes(value) ? drawn.indexOf(value) + 1 : drawn.push(value)}`,
+      (value) =>
+        isKnown(value)
+          ? value
+          : `DRAWN${drawn.includes(value) ? drawn.indexOf(value) + 1 : drawn.push(value)}`,
     );
 }
 
@@ -136,12 +139,15 @@ it('what commands print and ask for; those that write or sign require --allow-pr
     const { exitCode, printed } = await run(words, { replies: answersOf(wrong), outputs });
     const writes = hasWritten() && !(path in exceptions);
     if (Object.keys(wrong).length === 0) expect([path, writes]).toEqual([path, isGuarded(path)]);
-    const calls = [...requests().map((line) => `> ${line}`), ...(exitCode ? [`= ${exitCode}`] : [])];
+    const own = [printed, ...requests().map((line) => `> ${line}`)].join('\n');
     // On this machine, which needs no permission for production, where it has what the command works on.
     const local = !/^(move-origin|origin-status)$/.test(path);
     const there = [...words.filter((word) => !local || word !== '--allow-production'), '--json'];
-    const { results } = await run(there, { replies: answersOf(wrong), outputs, local });
-    texts.push(stable([`$ wallet ${words.join(' ')}`, printed, ...calls, results, ''].join('\n')));
+    const json = await run(there, { replies: answersOf(wrong), outputs, local });
+    expect([words, exitCode, json.exitCode]).toEqual([words, 0, 0]);
+    const again = [json.results, ...requests()].join('\n');
+    const text = [`$ wallet ${words.join(' ')}`, own, json.results, ''].join('\n');
+    texts.push(stable(text, (value) => own.includes(value) && again.includes(value)));
   }
   expect(texts.join('\n').replaceAll(account().url, 'URL')).toMatchSnapshot();
 });
@@ -365,10 +371,11 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     [/No delivery attempt within 60 s\.\n! The consumers may be dis.*origin-status/, attempting()],
     ['error: None.', answering('list-delivery-attempts', refused)],
     [/^delivered, /m, later, 0],
-    ['is disabled (operator)', describing(disabled)],
+    // Nothing is sent that would wait.
+    [/^! error: .* is disabled \(operator\)/, describing(disabled)],
     [/^delivered, /m, describing({ ...paused, pausedUntil: attempt.date }), 0],
     [
-      /is paused until \S+: its last attempts got no response\..*\n! End the pause: .* enable/,
+      /^! error: .* is paused until \S+: its last attempts got no response\..*\n! End the pause: .* enable/,
       describing(paused),
     ],
     [/is paused until 2099/, pausing()],
@@ -396,7 +403,7 @@ it.each(rows)('%s says %s', async (path, said, wrong, exitCode: 0 | 1 | 2 = 1) =
 
 it('an invocation without a response is not repeated: it may have run', async () => {
   await run(wordsOf('local token'), { replies: { 'lambda:Invoke': () => ({ status: 503 }) }, local: true });
-  expect(asked()).toHaveLength(1);
+  expect(account().calls).toHaveLength(1);
 });
 
 it('deliveries prints a block for each attempt on a narrow terminal', async () => {
@@ -418,25 +425,10 @@ it('redeliver requests each event once, for any number of pages', async () => {
   const words = wordsOf('redeliver', [...ofWebhook, '--since', '2h', '--undelivered', '--json']);
   const { results } = await run(words, { replies: healthy(stored) });
   expect(JSON.parse(results)).toEqual({ redelivered: 1_001, delivered: 0, dryRun: false });
-  const requested = sent().map(({ body }) => parseRedelivery(body));
+  const sent = account().calls.flatMap(({ input: { Entries = [] } }) => Entries);
+  const requested = sent.map(({ MessageBody }) => parseRedelivery(MessageBody));
   expect(requested).toMatchObject(ids.map((eventId) => ({ ok: true, value: { webhookId, eventId } })));
-  expect(asked().at(-1)?.input).toMatchObject({ undelivered: true });
-});
-
-it('webhook disable sends the same webhook.disabled each time', async () => {
-  const bodies: string[] = [];
-  for (let time = 0; time < 2; time++) {
-    await run(wordsOf('webhook disable'));
-    bodies.push(...sent().map(({ body }) => body));
-  }
-  expect(bodies).toEqual([bodies[0], bodies[0]]);
-});
-
-it('webhook test sends nothing that would wait', async () => {
-  for (const state of [disabled, { ...webhook, ...paused }]) {
-    await run(wordsOf('webhook test'), { replies: healthy({ 'describe-webhook': () => state }) });
-    expect(sent()).toEqual([]);
-  }
+  expect(requests()).toContainEqual(expect.stringMatching(/^list-stored-events .*"undelivered":true/));
 });
 
 it('converts signatures of KMS, with integers of any length', () => {

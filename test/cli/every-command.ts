@@ -244,17 +244,5 @@ export function useCommands() {
       const printed = written.join('').trimEnd().replaceAll(file, 'FILE');
       return { exitCode, printed, results: printed.replaceAll(/^! .*\n?/gm, '').trimEnd() };
     },
-    /** What was asked of the operations function since the last run. */
-    asked: (): readonly { readonly operation: string; readonly input: object }[] =>
-      account().calls.flatMap(({ action, input }) => (action === 'Invoke' ? [input] : [])),
-    /** What was put on queues since then. */
-    sent: (): readonly { readonly queue: string; readonly group: string; readonly body: string }[] =>
-      account().calls.flatMap(({ input: { QueueUrl: queue, Entries = [] } }) =>
-        Entries.map(({ MessageGroupId: group, MessageBody: body }: Readonly<Record<string, string>>) => ({
-          queue,
-          group,
-          body,
-        })),
-      ),
   };
 }

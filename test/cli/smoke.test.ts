@@ -9,7 +9,7 @@ import { attempt, healthy, json, origins, useCommands } from './every-command';
 import { groupId } from './region';
 
 // The steps themselves: every-command.test.ts. Here, of an environment with a custom domain name.
-const { account, asked, run } = useCommands();
+const { account, run } = useCommands();
 
 // `localhost` leads to this machine, as DNS leads to a stack; nothing leads to `.invalid`.
 const [led, unknown] = ['localhost', 'api.customer.invalid'];
@@ -101,7 +101,8 @@ it.each([
     });
     expect(printed).toContain(': 9 passed, 4 pending, in ');
     // It does not wait for an attempt that succeeds.
-    expect(asked().filter(({ operation }) => operation === 'list-delivery-attempts')).toHaveLength(1);
+    const looks = account().calls.filter(({ input }) => input.operation === 'list-delivery-attempts');
+    expect(looks).toHaveLength(1);
     const host = `${unknown}:${portOf(api)}`;
     expect(printed).toMatch(`${host} does not lead to it yet: point its CNAME record to 127.0.0.1.`);
     expect(printed).toContain(reason);
