@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { onlyDeployed, refusal, result, useAccount, withoutStacks, withStacks } from '../cli/account';
 import { writeAssembly } from '../cli/assembly';
 import { useInstantWaits } from '../cli/instant-waits';
-import { type Environment, environmentNamed } from '../support/table';
+import { first } from '../support/rows';
 import { useWorkspaces } from './workspace';
 
 useInstantWaits();
@@ -85,9 +85,7 @@ describe('after a failed smoke', () => {
   it('the obstacles are listed with exit code 3, and a refusal of AWS is none', async () => {
     const checkout = workspace();
     for (const assembly of ['cdk.out', 'last-good'])
-      writeAssembly(join(checkout.folder, assembly), { Resources }, [
-        { stackId: 'WalletEu', region: 'eu-central-1' },
-      ]);
+      writeAssembly(join(checkout.folder, assembly), { Resources }, [first]);
     account().answer(withStacks({ Parameters: [] }));
     const args = ['cdk.out', 'last-good', 'plan/before.json', 'WalletEu'];
     const list = () => checkout.run('.ci/list-obstacles.ts', args, variables);
@@ -96,8 +94,7 @@ describe('after a failed smoke', () => {
     checkout.write('plan/before.json', JSON.stringify({ Resources }));
     expect(await list()).toMatchObject({ exitCode: 0, printed: '' });
     account().answer({ 'cloudformation:DescribeStacks': () => refusal('ExpiredToken') });
-    const refused = expect.stringContaining('ExpiredToken');
-    expect(await list()).toMatchObject({ exitCode: 1, printed: refused });
+    expect(await list()).toMatchObject({ exitCode: 1, printed: expect.stringContaining('ExpiredToken') });
   });
 });
 
@@ -117,21 +114,15 @@ const unknown = (ResourceType: string) => ({
 });
 const detached = { ...difference, PropertyPath: '/GlobalClusterIdentifier', ActualValue: 'null' };
 const cluster = { ...modified, ResourceType: 'AWS::RDS::DBCluster', PropertyDifferences: [detached] };
-const [running, complete] = ['IN_PROGRESS', 'COMPLETE'].map((status) => ({
-  DetectionStatus: `DETECTION_${status}`,
-}));
-const denied = { DetectionStatus: 'DETECTION_FAILED', DetectionStatusReason: 'Denied' };
 const harmless = 'WalletEu has no drift.\n\nNobody needs to act on:\n\n- ';
 const harmful = 'has drifted:**\n\n- ';
 
 // Its row's cluster began as a replica, unless said otherwise: it was promoted since.
-it.each<
-  [number, string, object[], { statuses?: (object | undefined)[]; deployed?: string; began?: object }?]
->([
+it.each<[number, string, object[], { statuses?: string[]; deployed?: string; began?: object }?]>([
   [0, 'WalletEu has no drift.\n\nSkipped', []],
   [1, `${harmful}Queue (AWS::SQS::Queue) is modified; /KmsMasterKeyId is b`, [modified]],
-  [1, `${harmful}Queue`, [modified], { statuses: [running, complete] }],
-  [1, 'The detection failed: Denied.', [], { statuses: [denied] }],
+  [1, `${harmful}Queue`, [modified], { statuses: ['IN_PROGRESS', 'COMPLETE'] }],
+  [1, 'The detection failed: Denied.', [], { statuses: ['FAILED'] }],
   [0, '- Queue (AWS::SecretsManager::Secret) is unknown; Denied', [unknown('AWS::SecretsManager::Secret')]],
   [1, '- Queue (AWS::SQS::Queue) is unknown; Denied', [unknown('AWS::SQS::Queue')]],
   // Only the global database that a promoted cluster left.
@@ -143,14 +134,13 @@ it.each<
   [1, harmful, [cluster], { deployed: 'WalletEuStandby' }],
   [1, harmful, [cluster], { began: {} }],
 ])('detection of drift exits with %d: %s', async (exitCode, text, StackResourceDrifts, options = {}) => {
-  const { deployed = variables.STACK, began = { replicaOf: 'wallet-eu' } } = options;
-  const statuses = [...(options.statuses ?? [complete])];
-  const row = environmentNamed(variables.ENVIRONMENT) as Environment;
-  jest.replaceProperty(row, 'database', { ...row.database, ...began });
+  const { deployed = variables.STACK, began = { replicaOf: 'wallet-eu' }, statuses = ['COMPLETE'] } = options;
+  jest.replaceProperty(first, 'database', { ...first.database, ...began });
   account().answer({
     ...onlyDeployed(deployed),
     'cloudformation:DetectStackDrift': () => result({ StackDriftDetectionId: 'id' }),
-    'cloudformation:DescribeStackDriftDetectionStatus': () => result(statuses.shift()),
+    'cloudformation:DescribeStackDriftDetectionStatus': () =>
+      result({ DetectionStatus: `DETECTION_${statuses.shift()}`, DetectionStatusReason: 'Denied' }),
     'cloudformation:DescribeStackResourceDrifts': () => result({ StackResourceDrifts }),
   });
   const command = 'node --require tsx/cjs .ci/detect-drift.ts "$ENVIRONMENT"';
