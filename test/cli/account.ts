@@ -155,17 +155,20 @@ export const onlyDeployed = (name?: string, more: object = {}): Replies => ({
 export const withStacks = (more: object = {}) => onlyDeployed(undefined, more);
 export const withoutStacks = onlyDeployed('none');
 
-type Resource = readonly [type: string, physicalId: string, logicalId?: string];
+export const resource = (
+  ResourceType: string,
+  PhysicalResourceId: string,
+  LogicalResourceId = 'Resource',
+) => ({
+  ResourceType,
+  PhysicalResourceId,
+  LogicalResourceId,
+  ResourceStatus: 'CREATE_COMPLETE',
+});
 /** A stack's resources. */
-export const withResources = (...resources: readonly Resource[]): Replies => ({
-  'cloudformation:ListStackResources': () => {
-    const StackResourceSummaries = resources.map(
-      ([ResourceType, PhysicalResourceId, LogicalResourceId = 'Resource']) => {
-        return { LogicalResourceId, ResourceType, PhysicalResourceId };
-      },
-    );
-    return result({ StackResourceSummaries });
-  },
+export const withResources = (...resources: readonly Readonly<Parameters<typeof resource>>[]): Replies => ({
+  'cloudformation:ListStackResources': () =>
+    result({ StackResourceSummaries: resources.map((each) => resource(...each)) }),
 });
 
 /** Calls with permissions of other names. */

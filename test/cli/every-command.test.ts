@@ -5,7 +5,7 @@ import { probe } from '../../domain/probe';
 import { withoutSla, withSla } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { flagsOf, runWallet, walletCommands, writeOutputs } from '../support/wallet-command';
-import { type Replies, type Reply, refusal, result, withoutStacks, withResources } from './account';
+import { type Replies, type Reply, refusal, resource, result, withoutStacks, withResources } from './account';
 import {
   attempt,
   deletion,
@@ -21,7 +21,7 @@ import {
   useCommands,
   webhook,
 } from './every-command';
-import { OriginAccount, reserve, resource, withReserve } from './origin/origin-account';
+import { OriginAccount, reserve, withReserve } from './origin/origin-account';
 import { identityId, organizationId, webhookId } from './region';
 
 const { account, run } = useCommands();
@@ -194,8 +194,8 @@ const back = [running, 'UPDATE_ROLLBACK_COMPLETE'];
 const rolledBack = inZone('none', done, { update: back, events: [failure, ofAnother] });
 const other = '203.0.113.9';
 const gateway = (changed: object) => origin({ gateway: changed });
-const onceDeleted = { ...resource('EC2::NatGateway', 'nat-other'), ResourceStatus: 'DELETE_COMPLETE' };
-const neverCreated = { ...resource('EC2::NatGateway', ''), PhysicalResourceId: undefined };
+const onceDeleted = { ...resource('AWS::EC2::NatGateway', 'nat-other'), ResourceStatus: 'DELETE_COMPLETE' };
+const neverCreated = { ...resource('AWS::EC2::NatGateway', ''), PhysicalResourceId: undefined };
 const noGateways = { replies: { 'ec2:DescribeNatGateways': () => result({ natGatewaySet: [] }) } };
 const noMac = { replies: { 'kms:GenerateMac': () => result({ Mac: 'AAAA' }) } };
 const args = (...words: string[]): Wrong => ({ args: words });

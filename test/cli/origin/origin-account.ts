@@ -1,5 +1,5 @@
 import { first } from '../../support/rows';
-import { type Call, type Replies, refusal, result } from '../account';
+import { type Call, type Replies, refusal, resource, result } from '../account';
 
 export const [address, reserve] = ['203.0.113.7', '203.0.113.8'];
 /** In this zone, of a stack with a reserve address. */
@@ -13,13 +13,6 @@ const keysAndValues = (name: string, values: Readonly<Record<string, string>>) =
 
 /** An address that somebody added to the gateway. Connections leave from it only to some hosts. */
 const secondary = { publicIp: '203.0.113.10', isPrimary: false };
-
-export const resource = (type: string, PhysicalResourceId: string, LogicalResourceId = 'Resource') => ({
-  ResourceType: `AWS::${type}`,
-  PhysicalResourceId,
-  LogicalResourceId,
-  ResourceStatus: 'CREATE_COMPLETE',
-});
 
 /** What EC2 returns of all, by the first of the filters. */
 const filtered = <Item>(
@@ -75,12 +68,12 @@ export class OriginAccount {
       const listed = [
         ...this.resources,
         ...['1', '2', '3'].map((zone) =>
-          resource('EC2::Subnet', `subnet-${zone}`, `NetworkVpcPublicSubnet${zone}SubnetA`),
+          resource('AWS::EC2::Subnet', `subnet-${zone}`, `NetworkVpcPublicSubnet${zone}SubnetA`),
         ),
-        resource('Lambda::EventSourceMapping', 'DeliveryQueue'),
-        resource('Lambda::EventSourceMapping', 'RetryQueue'),
-        resource('SQS::Queue', 'https://sqs/1/WalletEu-WebhookDeliveryQueue', 'WebhookDeliveryQueue'),
-        ...(this.zone === 'none' ? [] : [resource('EC2::NatGateway', `nat-${this.zone}`)]),
+        resource('AWS::Lambda::EventSourceMapping', 'DeliveryQueue'),
+        resource('AWS::Lambda::EventSourceMapping', 'RetryQueue'),
+        resource('AWS::SQS::Queue', 'https://sqs/1/WalletEu-WebhookDeliveryQueue', 'WebhookDeliveryQueue'),
+        ...(this.zone === 'none' ? [] : [resource('AWS::EC2::NatGateway', `nat-${this.zone}`)]),
       ];
       const page = NextToken ? listed.slice(4) : listed.slice(0, 4);
       return result({ StackResourceSummaries: page, NextToken: NextToken ? undefined : 'more' });
