@@ -55,12 +55,21 @@ const values: Readonly<Record<string, unknown>> = {
 };
 const path = String.raw`^(inputs|matrix|(needs|steps)\.[\w-]+\.outputs)\.`;
 
+/** The inputs of actions in every step. */
+const inputs: Readonly<Record<string, object>> = {
+  'actions/checkout': { 'persist-credentials': false },
+  'actions/setup-node': { 'node-version': expect.anything() },
+  // Otherwise a second attempt of the run could not upload it again.
+  'actions/upload-artifact': { overwrite: true },
+  'aws-actions/configure-aws-credentials': { 'aws-region': expect.stringContaining('.region }}') },
+};
+
 describe.each(workflows)('$name', ({ text }) => {
   const { on, jobs, permissions, env: common } = parse(text);
   const every = Object.entries<Yaml>(jobs);
   const uploads = stepsOf(text).filter(({ uses = '' }) => uses.includes('/upload-artifact@'));
+  const outputsOf = (job: Yaml) => (job.uses ? workflow('target.yml').on.workflow_call : job).outputs;
 
-  // What it reads of inputs, steps, needs and the matrix: actionlint.
   it.each(every)('%s has the variables and permissions that it needs, and no others', (_, job) => {
     const { steps = [] } = job;
     for (const { run = '', env } of steps) {
@@ -73,13 +82,18 @@ describe.each(workflows)('$name', ({ text }) => {
         expect([name, expression ?? String(value)]).toEqual([name, values[name] ?? usual]);
       }
     }
-    expect(job['timeout-minutes'] ?? job.uses).toBeDefined();
+    for (const { uses = '', with: given = {} } of steps)
+      expect(given).toMatchObject(inputs[uses.split('@')[0]] ?? {});
+    for (const [, name = '', output = ''] of JSON.stringify(job).matchAll(
+      /needs\.([\w-]+)\.outputs\.([\w-]+)/g,
+    ))
+      expect(Object.keys(outputsOf(jobs[name]))).toContain(output);
+    if (!job.uses)
+      expect(job).toMatchObject({ 'runs-on': 'ubuntu-24.04', 'timeout-minutes': expect.any(Number) });
     expect(permissions).toMatchObject({ contents: 'read' });
     expect(job.permissions ?? permissions).toEqual(permissionsFor(job));
     for (const step of steps.filter((each: Yaml) => each.uses?.includes('/download-artifact@')))
       expect(uploads.map((upload) => upload.with.name)).toContain(step.with.name);
-    // Otherwise a second attempt of the run could not upload it again.
-    for (const upload of uploads) expect(upload.with).toMatchObject({ overwrite: true });
     const setUp = ['actions/checkout@', 'actions/setup-node@'].map((action) => ({
       uses: expect.stringContaining(action),
     }));
