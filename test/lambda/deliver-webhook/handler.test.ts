@@ -15,8 +15,8 @@ import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { expectDocumentedDelivery } from '../../support/openapi';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
-import { eventText } from '../../support/webhooks';
-import { hidden, usePipeline } from '../pipeline';
+import { disableWebhook, eventText } from '../../support/webhooks';
+import { hidden, missing, usePipeline } from '../pipeline';
 
 const world = usePipeline();
 let receiver: WebhookReceiver;
@@ -49,7 +49,7 @@ async function send(change: Partial<Delivery> = {}, queue = world.deliveries): P
 }
 
 /** Runs one batch of a queue. */
-async function run(ports: Partial<DeliveryPorts> = {}, from = world.deliveries) {
+async function run(ports: Partial<DeliveryPorts> = {}, from = world.deliveries, retry = world.retries.url) {
   const metrics = createMetrics('test');
   let emitted: Record<string, unknown> = {};
   metrics.publishStoredMetrics = () => {
@@ -70,7 +70,7 @@ async function run(ports: Partial<DeliveryPorts> = {}, from = world.deliveries) 
       schedule: retrySchedule,
       ...ports,
     },
-    queues: world.queues(),
+    queues: { ...world.queues(), retry: world.queue(retry) },
     retryQueueUrl: world.retries.url,
     deadLetters: world.queue(world.deadLetters.url),
     metrics,
@@ -140,6 +140,19 @@ it.each([
   }
 });
 
+it('a successor that could not be sent is sent later, even of a webhook that was disabled meanwhile', async () => {
+  receiver.answer(path, 503);
+  await send();
+  const now = Date.now();
+  expect(await run({ now: () => now }, world.deliveries, missing)).toMatchObject({ failed: 1 });
+  await disableWebhook(world.database.owner, webhookId);
+  await send({}, world.retries);
+  await run({ now: () => now }, world.retries);
+  // 4.5 s by the row, and one to two minutes.
+  expect(retried()).toMatchObject([{ value: { number: 2, attempt: 2, notBefore: now + 94_500 } }]);
+  expect(await requests()).toHaveLength(1);
+});
+
 it('a delivery whose attempt is not recorded is not repeated', async () => {
   await send();
   expect(await run({ webhooks: { ...webhooks, record: bug } })).toMatchObject({ failed: 0 });
@@ -163,6 +176,30 @@ it('410 disables the webhook and sends one event about it, without the URL', asy
   expect(world.log.lines).toContainEqual({ message: 'Webhook disabled', ...line });
 });
 
+it('a 410 of a URL that was replaced meanwhile disables nothing: the delivery is made again, to the new one', async () => {
+  receiver.answer(path, 410);
+  const [old, other] = [path, `new?of=${world.organizationId}`];
+  const { post } = createReceivers({ allowLocal: true });
+  await send();
+  const move: Receivers['post'] = async (request) => {
+    const answer = await post(request);
+    await world.database.query`
+      update webhooks set url = ${receiver.url(other)} where webhook_id = ${webhookId}`;
+    return answer;
+  };
+  expect(await run({ receivers: { post: move } })).toMatchObject({ failed: 1, emitted: {} });
+  expect(world.log.lines.at(-1)).toMatchObject({
+    logCode: 'WEBHOOK_DELIVERY_WAITS',
+    reason: 'another URL',
+  });
+  expect([await attempts(), await stored()]).toMatchObject([[], { enabled: true }]);
+  expect(world.deliveries.visibilityTimeouts()).toEqual([60]);
+  await send({}, world.retries);
+  await run({}, world.retries);
+  expect([await receiver.received(old, 0), await receiver.received(other, 0)]).toMatchObject([[{}], [{}]]);
+  expect(await attempts()).toMatchObject([{ outcome: 'delivered' }]);
+});
+
 describe('a failing delivery', () => {
   beforeEach(() => receiver.answer(path, 503));
 
@@ -180,6 +217,16 @@ describe('a failing delivery', () => {
     const value = { ...delivery, number: 2, copy: 'token', attempt: 2, notBefore: now + 4_500 };
     expect(retried()).toEqual([{ group: webhookId, delaySeconds: 5, ok: true, value }]);
     expect(await stored()).toMatchObject({ unhealthy: true });
+  });
+
+  it('of which two copies make a request together is retried once, and the other copy is judged again', async () => {
+    for (const copy of ['one', 'other']) await send({ copy, paused: 1_000 });
+    expect(await run()).toMatchObject({ received: 2, failed: 1, emitted: { Failed: 1 } });
+    expect(retried()).toEqual([
+      expect.objectContaining({ delaySeconds: 4, value: expect.not.objectContaining({ paused: 1_000 }) }),
+    ]);
+    expect([await requests(), await attempts()]).toMatchObject([[{}, {}], [{}]]);
+    expect(world.deliveries.visibilityTimeouts()).toEqual([60]);
   });
 
   it('is abandoned and counted after the last attempt, and its webhook stays enabled', async () => {
@@ -206,8 +253,9 @@ describe('a failing delivery', () => {
 });
 
 it('a receiver that responds after 3 s is sent the delivery again in the retry queue, 15 s after the first attempt began, with its number', async () => {
-  let time = Date.now();
-  const notBefore = time + 15_000;
+  const began = Date.now();
+  const notBefore = began + 15_000;
+  let time = began;
   /** Less than two seconds by this clock: timers and clocks differ. */
   const limited = 1_999;
   const post: Receivers['post'] = async ({ limit }) => {
@@ -229,6 +277,12 @@ it('a receiver that responds after 3 s is sent the delivery again in the retry q
   await run(ports, world.retries);
   expect(await attempts()).toMatchObject([slow, { outcome: 'delivered', duration_ms: 3_000 }]);
   expect(await stored()).toMatchObject({ unhealthy: true });
+  // Not earlier while the retry queue is unavailable.
+  await world.database.query`update webhooks set unhealthy_at = null where webhook_id = ${webhookId}`;
+  time = began;
+  await send({ eventId: 'ev-2' });
+  await run(ports, world.deliveries, missing);
+  expect(world.deliveries.visibilityTimeouts()).toEqual([14]);
 });
 
 it('an unhealthy webhook gets its deliveries from the retry queue', async () => {
@@ -268,6 +322,18 @@ describe('a paused webhook', () => {
     expect(await stored()).toMatchObject({ pause: { reason: 'retry_after', length: 900_000 } });
   });
 
+  it('has no trial that makes no request: a repeat of a finished delivery gives it back', async () => {
+    await send();
+    await run();
+    await pause('now');
+    for (const eventId of ['ev-1', 'ev-2']) {
+      await send({ eventId }, world.retries);
+      await run({}, world.retries);
+    }
+    expect(await requests()).toHaveLength(2);
+    expect(await stored()).not.toHaveProperty('pause');
+  });
+
   it('gives a delivery up that no attempt is left for, and says so', async () => {
     await pause();
     for (const copy of ['one', 'other']) await send({ copy, attempt: retrySchedule.length }, world.retries);
@@ -275,6 +341,25 @@ describe('a paused webhook', () => {
     expect(await attempts()).toMatchObject([{ outcome: 'given_up', reason: 'paused', status: null }]);
     expect([await requests(), retried()]).toEqual([[], []]);
     expect(world.log.lines).toMatchObject([{ logCode: 'WEBHOOK_DELIVERY_STOPPED', reason: 'paused' }]);
+  });
+
+  it('is looked at by what waits for it: when it has ended, a delivery leaves between then and its time', async () => {
+    const waiting = { attempt: 8, paused: 400_000, notBefore: until + 30_000 };
+    const look = async () => {
+      await send(waiting, world.retries);
+      await run({ now: () => until - 1_000_000 }, world.retries);
+      const last = retried().at(-1);
+      return last?.ok ? last.value : last;
+    };
+    await pause();
+    expect(await look()).toMatchObject(waiting);
+    await world.database.query`
+      update webhooks set paused_until = null, pause_reason = null, pause_seconds = null where webhook_id = ${webhookId}`;
+    // 515 s earlier: what is in the schedule meanwhile is not skipped.
+    expect(await look()).toMatchObject({ attempt: 7, paused: 205_000, notBefore: until - 485_000 });
+    await disableWebhook(world.database.owner, webhookId);
+    expect(await look()).toMatchObject(waiting);
+    expect([await requests(), await attempts()]).toEqual([[], []]);
   });
 });
 
