@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '../../lib/environment/schema';
 import { projectRoot } from '../architecture/sources';
-import { copyProject } from '../support/project-copy';
+import { copyProject } from '../support/prepared-state';
 import * as own from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
 

@@ -35,7 +35,7 @@ describe.each(running)('in $name', ({ name, tokenIssuer, deprecation }) => {
   let tokens: TokenMaker;
   let organization: Organization;
   beforeAll(async () => {
-    tokens = await openTokenMaker(local, name, tokenIssuer);
+    tokens = openTokenMaker(local, name, tokenIssuer);
     organization = await seed(name);
   });
   const { Deprecation: since, Sunset: sunset } = deprecationHeaders(deprecation);

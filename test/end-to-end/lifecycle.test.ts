@@ -11,8 +11,7 @@ import { isRunning, type LocalCommand, startLocalCommand } from '../support/loca
 import { openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { copyNewCluster, databaseDirectory, openLocalDatabase } from '../support/postgres';
-import { copyAssembly } from '../support/prepared-state';
-import { copyProject } from '../support/project-copy';
+import { copyAssembly, copyProject } from '../support/prepared-state';
 import { first } from '../support/rows';
 
 const { name } = first;

@@ -47,7 +47,6 @@ export async function startProject(directory: string, state: string, { signal, c
 }
 
 export interface Outcome {
-  /** Goes to stdout. */
   readonly report: string;
   readonly failed: boolean;
 }

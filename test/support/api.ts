@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KMSClient, SignCommand } from '@aws-sdk/client-kms';
-import { joseSignature } from '../../cli/callers/sign-jwt';
+import { KMS } from '@aws-sdk/client-kms';
+import { joseSignature, signJwt } from '../../cli/callers/sign-jwt';
 import { localClient } from './aws-client';
 import type { LocalEnvironment } from './local-environment';
 import { expectDocumented } from './openapi';
@@ -19,18 +19,10 @@ export interface WireRequest {
   readonly body?: string;
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly text: string;
-  readonly body: { readonly code?: string; readonly requestId?: string };
-}
+export type Answer = Awaited<ReturnType<typeof send>>;
 
 /** Sends a request and validates the response against the OpenAPI document. */
-export async function send(
-  baseUrl: string,
-  { method = 'DELETE', path, headers = [], body }: WireRequest,
-): Promise<Answer> {
+export async function send(baseUrl: string, { method = 'DELETE', path, headers = [], body }: WireRequest) {
   const { hostname, port, host } = new URL(baseUrl);
   // With headers as a list, Node adds none of its own.
   const length = body === undefined ? [] : [['content-length', `${Buffer.byteLength(body)}`]];
@@ -48,7 +40,8 @@ export async function send(
   const text = await readText(response);
   const { statusCode: status = 0, headers: received } = response;
   expectDocumented({ method, path, status, headers: received, body: text });
-  return { status, headers: received, text, body: JSON.parse(text || '{}') };
+  const parsed: { readonly code?: string; readonly requestId?: string } = JSON.parse(text || '{}');
+  return { status, headers: received, text, body: parsed };
 }
 
 /** As `send`, with retries while other tests exhaust the environment's rate limit. */
@@ -60,7 +53,7 @@ export async function sendPatiently(baseUrl: string, wire: WireRequest): Promise
   }
 }
 
-export type TokenMaker = Awaited<ReturnType<typeof openTokenMaker>>;
+export type TokenMaker = ReturnType<typeof openTokenMaker>;
 
 /** A valid deletion of the organization's user group, with tokens from the command line. */
 export async function walletDeletion(
@@ -90,26 +83,23 @@ export const deletion = (organization: Organization, token: string, userAction: 
 const deletionPath = ({ userGroupId }: Organization) => `/auth/user-groups/${userGroupId}`;
 
 /** Signs tokens with the private keys of a local environment, through its KMS; valid by default. */
-export async function openTokenMaker(local: LocalEnvironment, environment: string, iss: string) {
-  const { callerId } = await local.walletJson<Organization>(environment, 'seed');
-  /** @param command makes a token with the key, whose header has the key's id */
-  async function openKey(output: string, ...command: string[]) {
-    const arn = local.outputs(environment)[output] ?? '';
-    const kms = new KMSClient({ ...localClient(local.endpoints.kms ?? ''), region: arn.split(':')[3] ?? '' });
-    const [first = ''] = (await local.wallet(environment, ...command, '--caller', callerId)).split('.');
-    const { kid, typ } = JSON.parse(Buffer.from(first, 'base64url').toString());
+export function openTokenMaker(local: LocalEnvironment, environment: string, iss: string) {
+  function signer(output: string, typ: Parameters<typeof signJwt>[2]) {
+    const KeyId = local.outputs(environment)[output] ?? '';
+    const kms = new KMS({ ...localClient(local.endpoints.kms ?? ''), region: KeyId.split(':')[3] ?? '' });
     return async (claims: Json, header?: Json) => {
-      const encode = (part: Json) => Buffer.from(JSON.stringify(part)).toString('base64url');
-      const input = `${encode({ alg: 'ES256', kid, typ, ...header })}.${encode(claims)}`;
-      const { Signature = new Uint8Array() } = await kms.send(
-        new SignCommand({ KeyId: arn, Message: Buffer.from(input), SigningAlgorithm: 'ECDSA_SHA_256' }),
-      );
-      return `${input}.${joseSignature(Signature).toString('base64url')}`;
+      const token = await signJwt(kms, KeyId, typ, claims);
+      if (!header) return token;
+      const [first = '', rest] = token.split('.');
+      const changed = { ...JSON.parse(Buffer.from(first, 'base64url').toString()), ...header };
+      const content = `${Buffer.from(JSON.stringify(changed)).toString('base64url')}.${rest}`;
+      const signing = { KeyId, Message: Buffer.from(content), SigningAlgorithm: 'ECDSA_SHA_256' } as const;
+      const { Signature = new Uint8Array() } = await kms.sign(signing);
+      return `${content}.${joseSignature(Signature).toString('base64url')}`;
     };
   }
-  const signAccessToken = await openKey('TokenSigningKeyArn', 'token');
-  const action = ['user-action', '--method', 'DELETE', '--path', '/auth/user-groups/ug-1'];
-  const signUserAction = await openKey('UserActionSigningKeyArn', ...action);
+  const signAccessToken = signer('TokenSigningKeyArn', 'JWT');
+  const signUserAction = signer('UserActionSigningKeyArn', 'user-action+jwt');
   return {
     accessToken: (organization: Organization, claims?: Json, header?: Json) =>
       signAccessToken({ ...documentedClaims(iss, organization).accessToken, ...claims }, header),

@@ -7,7 +7,6 @@ export const localClient = (endpoint: string) => ({
   maxAttempts: 1,
 });
 
-/** The local RDS Data API alone. */
 export async function startDataApi(options: DataApiOptions) {
   const dataApi = createDataApi(options);
   const { url, close } = await startAwsServer({ 'rds-data': dataApi.serve });

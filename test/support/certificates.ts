@@ -18,7 +18,6 @@ export async function createAuthority() {
   });
   return {
     cert,
-    /** A server's certificate. */
     async issue(server: { readonly name: string; readonly notBefore?: Date; readonly notAfter?: Date }) {
       const issued = await generate([{ name: 'commonName', value: server.name }], {
         ...curve,

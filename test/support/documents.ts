@@ -1,13 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transformSync } from 'esbuild';
-import { projectRoot } from '../architecture/sources';
+import { projectRoot, type SourceFile } from '../architecture/sources';
 
-/** A document of the project: its path from the root, and its Markdown. */
-export interface Document {
-  readonly path: string;
-  readonly text: string;
-}
+export type Document = SourceFile;
 
 export function readDocuments(): readonly Document[] {
   const inFolder = readdirSync(join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' });
@@ -25,7 +21,6 @@ export function codeUnder(path: string, heading: string): readonly string[] {
   return blocks.slice(0, [...blocks, undefined].indexOf(undefined)) as string[];
 }
 
-/** The exports of TypeScript from a document. */
 export function load<Exports>(code: string): Exports {
   const module = { exports: {} as Exports };
   const { code: text } = transformSync(code, { loader: 'ts', format: 'cjs' });
@@ -35,12 +30,13 @@ export function load<Exports>(code: string): Exports {
 
 /** Headings as link anchors, and custom ones: https://docs.github.com/en/get-started/writing-on-github, "Section links". */
 export function anchorsOf(text: string): ReadonlySet<string> {
-  const headings = Array.from(text.matchAll(/^#+ (.*)$/gm), ([, heading = '']) => heading.toLowerCase());
-  const custom = Array.from(text.matchAll(/<a name="([^"]+)">/g), ([, name = '']) => name);
-  return new Set([
-    ...headings.map((heading) => heading.replace(/[^\w -]/g, '').replaceAll(' ', '-')),
-    ...custom,
-  ]);
+  const headings = Array.from(text.matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+  return new Set([...headings, ...Array.from(text.matchAll(/<a name="([^"]+)">/g), ([, name = '']) => name)]);
 }
 
 /** Anchors in links to the runbook that do not exist. */

@@ -2,15 +2,10 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An HTTP server on a free port of this machine. */
-export interface HttpServer {
-  readonly port: number;
-  /** Ends with a slash. */
-  readonly url: string;
-  stop(): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
-export async function startHttpServer(listener: RequestListener): Promise<HttpServer> {
+/** An HTTP server on a free port of this machine. Its URL ends with a slash. */
+export async function startHttpServer(listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1');
   // Only the client closes idle connections: closing here could lose its next request.
   server.keepAliveTimeout = 0;
@@ -19,7 +14,7 @@ export async function startHttpServer(listener: RequestListener): Promise<HttpSe
   return {
     port,
     url: `http://127.0.0.1:${port}/`,
-    async stop() {
+    async stop(): Promise<void> {
       const closed = once(server.close(), 'close');
       server.closeAllConnections();
       await closed;

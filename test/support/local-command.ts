@@ -22,7 +22,6 @@ export function startLocalCommand(directory: string, ...args: string[]) {
       await eventually(() => isReady() || hasExited());
       if (!isReady()) throw new Error(`It ended before it was ready:\n${(await command.ended()).stderr}`);
     },
-    /** Its current process tree, including itself. */
     processes: () => treeOf(child.pid as number),
   };
 }
@@ -45,7 +44,6 @@ export function startNodeIn(
   variables: Readonly<Record<string, string>> = {},
 ) {
   const child = spawn(process.execPath, args, { cwd: directory, env: { ...process.env, ...variables } });
-  /** Its output so far. */
   const said = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -53,7 +51,6 @@ export function startNodeIn(
     });
   }
   const end = once(child, 'close').then(([exitCode]) => ({ exitCode: exitCode as number | null, ...said }));
-  /** Resolves when the process has exited. */
   const ended = () => end;
   return { process: child, said, ended };
 }

@@ -43,7 +43,6 @@ export function oncePerRun(what: string, make: () => string): string {
   }
 }
 
-/** Claims by creating a file. */
 function isClaimed(file: string): boolean {
   try {
     writeFileSync(file, '', { flag: 'wx' });

@@ -73,7 +73,16 @@ function wrongHeaders(method: string, { headers: documented = {} }: Json, header
   });
 }
 
+/** By lower-case name. */
 type Headers = Readonly<Record<string, unknown>>;
+/** `path` as sent, whose query is ignored, `body` as received. */
+type DocumentedResponse = Readonly<{
+  method: string;
+  path: string;
+  status: number;
+  headers: Headers;
+  body: string;
+}>;
 
 /**
  * Validates a response against the document: operation, status, headers, media type and body. An undocumented method
@@ -81,17 +90,7 @@ type Headers = Readonly<Record<string, unknown>>;
  *
  * @throws Error with what is not documented
  */
-export function expectDocumented(response: {
-  readonly method: string;
-  /** As sent; a query is ignored. */
-  readonly path: string;
-  readonly status: number;
-  /** By lower-case name. */
-  readonly headers: Headers;
-  /** As received, before parsing. */
-  readonly body: string;
-}): void {
-  const { method, path, status, headers, body } = response;
+export function expectDocumented({ method, path, status, headers, body }: DocumentedResponse): void {
   const contentType = headers['content-type'] as string | undefined;
   const what = `${method} ${path}: ${status} ${contentType} ${body}`;
   const route = path.replace(/\?.*/, '').replace(/\/+$/, '');

@@ -7,7 +7,6 @@ import { organizations } from '../../lambda/run-operation/organizations';
 
 export type { Organization };
 
-/** What operations know of their environment. */
 export const ownFacts = {
   environment: 'test',
   apiUrl: 'https://api.execute-api.eu-central-1.amazonaws.com/api',

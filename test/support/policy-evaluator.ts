@@ -2,7 +2,6 @@ import type { Denial, PolicyDocument } from '../../lib/guardrails/policies';
 import { matches } from '../../local/aws/iam/policy';
 
 export interface Request {
-  /** Such as `rds:CreateDBCluster`. */
   readonly action: string;
   /** @default - an ARN that only `*` matches */
   readonly resource?: string;

@@ -57,11 +57,9 @@ export function copyRunning(from: string, to: string): void {
   rmSync(pidFile(to));
 }
 
-/** The cluster that a run's servers are copies of. */
-export async function createCluster(folder: string) {
-  const cluster = await openCluster(join(folder, 'postgres'));
-  return { directory: cluster.folder };
-}
+export const createCluster = async (folder: string) => ({
+  directory: (await openCluster(join(folder, 'postgres'))).folder,
+});
 
 /** Copies the run's cluster, ten times as fast as `initdb`, into the folder of a PostgreSQL. Does nothing outside Jest. */
 export async function copyNewCluster(directory: string): Promise<void> {
@@ -75,7 +73,6 @@ export function copyWithOwners(from: string, to: string): void {
   execFileSync('cp', ['-Rp', from, to]);
 }
 
-/** The folder of an environment's PostgreSQL. */
 export const databaseDirectory = (stateDirectory: string, name: string): string =>
   stateFolder(stateDirectory).environment(name).databaseDirectory;
 

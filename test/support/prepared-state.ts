@@ -1,8 +1,9 @@
+import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { provideAssembly } from '../../local/assembly/cache';
+import { provideAssembly, sources } from '../../local/assembly/cache';
+import { projectRoot } from '../../local/assembly/synthesis';
 import { sharedInRun } from './once-per-run';
 import { copyWithOwners } from './postgres';
-import { copyProject } from './project-copy';
 
 /** Copies the run's assembly, as if from an earlier start. */
 export async function copyAssembly(to: string): Promise<void> {
@@ -16,4 +17,19 @@ export async function synthesizeAssembly(folder: string) {
   const directory = join(folder, 'assembly');
   await provideAssembly({ directory, root, signal: new AbortController().signal });
   return { directory };
+}
+
+const table = 'test/support/table';
+
+/**
+ * Copies the sources of the stacks into a folder, for processes, with the tests' own table as theirs.
+ *
+ * @param more other files and folders to copy, such as `cli`
+ */
+export function copyProject(to: string, ...more: readonly string[]): void {
+  const copied = sources.filter((each) => !each.startsWith('node_modules'));
+  for (const name of [...copied, ...more, `${table}.ts`])
+    cpSync(join(projectRoot, name), join(to, name), { recursive: true });
+  symlinkSync(join(projectRoot, 'node_modules'), join(to, 'node_modules'));
+  writeFileSync(join(to, 'lib/environments.ts'), `export * from '../${table}';\n`);
 }

@@ -3,7 +3,6 @@ import type { Json, StackTemplate } from './stacks';
 /** A REST API of a serving stack: the service's, or the dashboard's. */
 export function apiOf(stack: StackTemplate, name: 'Api' | 'Dashboard' = 'Api') {
   const { logicalId } = stack.named('AWS::ApiGateway::RestApi', name);
-  /** The properties of its resources of a type, such as `Method`. */
   const all = (type: string): Json[] =>
     stack
       .all(`AWS::ApiGateway::${type}`)
@@ -23,7 +22,6 @@ export function apiOf(stack: StackTemplate, name: 'Api' | 'Dashboard' = 'Api') {
     all,
     /** The properties of its methods, by method and path. */
     routes,
-    /** The response of `GET /webhook-origins`. */
     origins: origins && {
       headers: headersOf(origins.ResponseParameters),
       body: textOf(origins.ResponseTemplates['application/json']),

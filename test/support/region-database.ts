@@ -15,7 +15,6 @@ import { sharedInRun } from './once-per-run';
 import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';
 
-/** A database, and its superuser. */
 type TestDatabase = Pick<TestPostgres, 'host' | 'port' | 'superuser' | 'password' | 'database'>;
 
 /** A region's database in a real PostgreSQL, accessed through the product's adapters. */
@@ -67,12 +66,10 @@ async function openRegion(access: DatabaseAccess, postgres: TestDatabase, certif
   const { as, close: stop } = await (access === 'data-api'
     ? serveDataApi(postgres)
     : serveDirect(postgres, certificateAuthorities));
-  /** The schema's owner. */
   const owner = as(postgres.superuser);
   return {
     postgres,
     owner,
-    /** Another connection of a function's role. */
     as: (role: DatabaseRole): Database => as(role),
     /** The rows of a statement of the owner, which must succeed. */
     query: (...statement: Parameters<typeof sql>) => rows(owner, sql(...statement)),

@@ -125,7 +125,6 @@ export function restored({ standby, ...row }: Environment, restoreFrom: RestoreS
 /** With all that docs/deploying.md has an operator write: names, addresses, keys. */
 export const complete = withEveryOption(withStandby) as WithStandby;
 
-/** On the day of a promotion. */
 export const serving = (row: Environment): WithStandby => ({
   ...row,
   standby: { ...(row as WithStandby).standby, serves: true },

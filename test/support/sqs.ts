@@ -20,7 +20,6 @@ export type TestQueue = Awaited<ReturnType<TestQueues['create']>>;
 export async function startTestQueues() {
   const server = await startQueues();
   const sqs = new SQSClient(localClient(server.url));
-  /** The inputs of the client's successful calls. */
   const accepted: Partial<SendMessageBatchRequest & ChangeMessageVisibilityRequest>[] = [];
   sqs.middlewareStack.add(
     (next) => async (call) => {
@@ -68,7 +67,6 @@ export async function startTestQueues() {
             return { body, group, delaySeconds: DelaySeconds };
           }),
         ),
-      /** The visibility timeouts that the client has set. */
       visibilityTimeouts: () => calls().flatMap(({ VisibilityTimeout }) => VisibilityTimeout ?? []),
     };
   }

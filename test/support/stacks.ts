@@ -21,7 +21,6 @@ export interface Resource extends TemplateResource {
   readonly Properties: Json;
 }
 
-/** A synthesized stack. */
 export class StackTemplate {
   readonly name: string;
   readonly json: Readonly<Record<keyof Template, Json>>;
@@ -50,7 +49,6 @@ export class StackTemplate {
     return { logicalId, ...this.json.Resources[logicalId] };
   }
 
-  /** The one resource of a type. */
   only(type: string): Resource {
     return this.named(type, '');
   }
@@ -103,7 +101,6 @@ const synthesize = (environment: Environment) =>
     }));
   });
 
-/** The serving stack of one row. */
 export const stackOf = (row: Environment) =>
   synthesizeEveryStack([row])[inForce(row).stackId] as StackTemplate;
 

@@ -4,16 +4,10 @@ import { Webhook } from 'standardwebhooks';
 import { eventually } from './eventually';
 import { startHttpServer } from './http-server';
 
-/** A delivery as received. */
-interface Received {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-  readonly from: string;
-}
+type Received = Readonly<{ headers: IncomingHttpHeaders; body: string; from: string }>;
 
 export type WebhookReceiver = Awaited<ReturnType<typeof startWebhookReceiver>>;
 
-/** A receiver of webhooks on this machine. */
 export async function startWebhookReceiver() {
   const arrivals = new Map<string, Received[]>();
   const answers = new Map<string, number[]>();
@@ -31,7 +25,6 @@ export async function startWebhookReceiver() {
     url: (name = '') => server.url + name,
     /** Responds to a name's deliveries with these statuses in order, repeating the last. @default 204 */
     answer: (name: string, ...statuses: number[]) => void answers.set(name, statuses),
-    /** Waits for this many deliveries to a name. */
     async received(name: string, count: number) {
       await eventually(() => arrivedAt(name).length >= count);
       return arrivedAt(name);

@@ -7,7 +7,6 @@ export async function addOrganization(owner: Database): Promise<string> {
   return organizationId;
 }
 
-/** Adds a healthy webhook. */
 export async function addWebhook(
   owner: Database,
   organizationId: string,

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { startNodeIn } from '../../support/local-command';
-import { copyProject } from '../../support/project-copy';
+import { copyProject } from '../../support/prepared-state';
 import { first } from '../../support/rows';
 import { environments } from '../../support/table';
 import { temporaryFolder } from '../../support/temporary-folder';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { writeEvent } from '../../../domain/event';
 import { environments } from '../../../lib/environments';
 import { projectRoot } from '../../architecture/sources';
 import { localClient } from '../../support/aws-client';
@@ -41,15 +42,15 @@ export async function measureBurst(options: PartOptions): Promise<Figure[]> {
   const open = async (name: string) => {
     const { organizationId } = await local.walletJson<Organization>(name, 'seed');
     const add = (kind: string) => {
-      const args = ['--organization', organizationId, '--url', `${receiver.url}${kind}`];
-      return local.walletJson<{ webhookId: string }>(
-        name,
-        'webhook',
-        'add',
-        ...args,
+      const args = [
+        '--organization',
+        organizationId,
+        '--url',
+        receiver.url + kind,
         '--kinds',
         `bench.${kind}`,
-      );
+      ];
+      return local.walletJson<{ webhookId: string }>(name, 'webhook', 'add', ...args);
     };
     await add('healthy');
     const { webhookId } = await add('hangs');
@@ -60,14 +61,8 @@ export async function measureBurst(options: PartOptions): Promise<Figure[]> {
         const Entries = Array.from({ length: Math.min(10, count - sent) }, (_, index) => {
           const id = `${name}-${kind}-${sent}-${index}-${sentAt.size}`;
           if (kind === 'healthy') sentAt.set(id, performance.now());
-          const event = {
-            id,
-            organizationId,
-            kind: `bench.${kind}`,
-            date: new Date().toISOString(),
-            data: {},
-          };
-          return { Id: String(index), MessageBody: JSON.stringify(event) };
+          const event = { id, organizationId, kind: `bench.${kind}`, data: '{}' };
+          return { Id: String(index), MessageBody: writeEvent(event, new Date()) };
         });
         await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }), { abortSignal: signal });
       }
@@ -91,22 +86,12 @@ export async function measureBurst(options: PartOptions): Promise<Figure[]> {
   const memory = memoryOf(processes);
   options.progress(`burst: ${processes.length} processes after the pause`);
   await command.stop();
-  const limited = { against: 'the limit', goal: 1 } as const;
+  const limited = (what: string, value: number, unit: Figure['unit'], limit: number): Figure => {
+    return { what, against: 'the limit', unit, value: [value], baseline: [limit], goal: 1 };
+  };
   return [
-    {
-      ...limited,
-      what: 'slowest first delivery beside a receiver that hangs',
-      unit: 'ms',
-      value: [slowest],
-      baseline: [5_000],
-    },
-    {
-      ...limited,
-      what: `memory ${Math.ceil(pause * effort)} s after the burst`,
-      unit: 'MiB',
-      value: [memory],
-      baseline: [450],
-    },
+    limited('slowest first delivery beside a receiver that hangs', slowest, 'ms', 5_000),
+    limited(`memory ${Math.ceil(pause * effort)} s after the burst`, memory, 'MiB', 450),
   ];
 }
 

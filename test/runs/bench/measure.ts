@@ -50,16 +50,8 @@ export function judge(part: string, figure: Figure, effort: number): string[] {
   const verdict = effort < 1 ? 'not measured' : isMet ? 'met' : missed;
   const format = (samples: readonly number[]) => `${Number(median(samples).toPrecision(3))} ${unit}`;
   const judged = `${bound} ${goal}, ${verdict}`;
-  return [
-    part,
-    what,
-    format(value),
-    against,
-    format(baseline),
-    String(value.length),
-    ratio.toFixed(2),
-    judged,
-  ];
+  const shown = [what, format(value), against, format(baseline)];
+  return [part, ...shown, String(value.length), ratio.toFixed(2), judged];
 }
 
 /** What a row says of a goal that the figure misses. */

@@ -56,7 +56,6 @@ void longRun<{ base?: string }>(command, async ({ base = usualBase() }, harness)
   return { report: 'Every release passed its smoke test.', failed: false };
 });
 
-/** The output; empty for a failure. */
 function git(...args: string[]): string {
   return spawnSync('git', args, { cwd: projectRoot, encoding: 'utf8' }).stdout.trim();
 }
@@ -88,14 +87,11 @@ async function openBase(base: string, { cleanup, progress }: Harness): Promise<s
   const directory = await temporaryFolder(cleanup);
   progress(`Base: ${git('log', '-1', '--format=%h %s', commit)}`);
   // As it is stored, whatever line ends this clone prefers.
-  const archive = execFileSync('git', ['-c', 'core.autocrlf=false', 'archive', commit], {
-    cwd: projectRoot,
-    maxBuffer: 2 ** 30,
-  });
-  execFileSync('tar', ['-x', '-C', directory], { input: archive });
-  const [theirs, ours] = [directory, projectRoot].map((each) =>
-    readFileSync(join(each, 'package-lock.json'), 'utf8'),
-  );
+  const archiving = ['-c', 'core.autocrlf=false', 'archive', commit];
+  const input = execFileSync('git', archiving, { cwd: projectRoot, maxBuffer: 2 ** 30 });
+  execFileSync('tar', ['-x', '-C', directory], { input });
+  const locks = [directory, projectRoot].map((each) => join(each, 'package-lock.json'));
+  const [theirs, ours] = locks.map((lock) => readFileSync(lock, 'utf8'));
   if (theirs === ours) symlinkSync(join(projectRoot, 'node_modules'), join(directory, 'node_modules'));
   else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: directory, stdio: 'ignore' });
   return directory;
@@ -106,8 +102,11 @@ type RunningRelease = Awaited<ReturnType<typeof startRelease>>;
 /** A project whose own `npm start` runs on a state folder. @throws Error with its output if it does not become ready */
 async function startRelease(directory: string, state: string, harness: Harness) {
   const run = async (...args: string[]) => {
-    const program = startNodeIn(directory, ['--require', 'tsx/cjs', ...args]);
-    const { exitCode, stdout, stderr } = await program.ended();
+    const { exitCode, stdout, stderr } = await startNodeIn(directory, [
+      '--require',
+      'tsx/cjs',
+      ...args,
+    ]).ended();
     if (exitCode === 0) return stdout;
     throw new Error(`node ${args.join(' ')} exited with ${exitCode}:\n${stdout}${stderr}`);
   };
@@ -116,36 +115,25 @@ async function startRelease(directory: string, state: string, harness: Harness) 
   harness.signal.throwIfAborted();
   const { stop } = await startProject(directory, state, harness);
   const outputs = ['--outputs', stateFolder(state).outputsFile];
-  return {
-    environments,
-    /** Runs its own command line. @returns stdout @throws Error with its output if it fails */
-    wallet: (environment: string, ...args: string[]) =>
-      run('bin/wallet.ts', ...args, '--environment', environment, ...outputs),
-    stop,
-  };
+  /** Runs its own command line. @returns stdout @throws Error with its output if it fails */
+  const wallet = (environment: string, ...args: string[]) =>
+    run('bin/wallet.ts', ...args, '--environment', environment, ...outputs);
+  return { environments, wallet, stop };
 }
 
 /** A delivery with a pending retry when its release stops. */
-interface WaitingDelivery {
-  readonly environment: string;
-  readonly organizationId: string;
-  readonly secret: string;
-}
+type WaitingDelivery = Awaited<ReturnType<typeof leaveDelivery>>;
 
-async function leaveDelivery(
-  { wallet }: RunningRelease,
-  environment: string,
-  receiver: WebhookReceiver,
-): Promise<WaitingDelivery> {
+async function leaveDelivery({ wallet }: RunningRelease, environment: string, receiver: WebhookReceiver) {
   const read = async (...args: string[]) => JSON.parse(await wallet(environment, ...args, '--json'));
-  const { organizationId } = await read('seed');
+  const organizationId: string = (await read('seed')).organizationId;
   const organization = ['--organization', organizationId];
   receiver.answer(organizationId, 503);
-  const { secret } = await read('webhook', 'add', ...organization, '--url', receiver.url(organizationId));
+  const added = await read('webhook', 'add', ...organization, '--url', receiver.url(organizationId));
   const event = ['--kind', 'wallet.created', '--data', '{"wei":12345678901234567890}'];
   await read('send-event', ...organization, ...event);
   await receiver.received(organizationId, 1);
-  return { environment, organizationId, secret };
+  return { environment, organizationId, secret: added.secret as string };
 }
 
 async function receiveDelivery({ organizationId, secret }: WaitingDelivery, receiver: WebhookReceiver) {

@@ -2,13 +2,11 @@ import { Command, InvalidArgumentError } from 'commander';
 import fc from 'fast-check';
 import { number } from '../../../cli/shell/options';
 import { environments as table } from '../../../lib/environments';
-import { provideAssembly } from '../../../local/assembly/cache';
-import { startLocal } from '../../../local/start';
-import { openState } from '../../../local/state/lock';
+import { projectRoot } from '../../architecture/sources';
 import { openTokenMaker, sendPatiently } from '../../support/api';
 import { openLocalEnvironment } from '../../support/local-environment';
 import type { Organization } from '../../support/organization';
-import { type Harness, longRun, temporaryFolder } from '../long-run';
+import { longRun, startProject, temporaryFolder } from '../long-run';
 import { describeRequest, type GeneratedRequest, generatedRequest, toWire } from './requests';
 
 const command = new Command('npm run fuzz --')
@@ -29,12 +27,14 @@ const oneOfEachAccess = table.filter(
 const width = 20;
 
 void longRun<{ runs: number; seed?: number }>(command, async ({ runs, ...seed }, harness) => {
-  const local = await startEnvironments(harness);
+  const state = await temporaryFolder(harness.cleanup);
+  await startProject(projectRoot, state, harness);
+  const local = openLocalEnvironment(state);
   const statuses: Record<string, Record<number, number>> = {};
   for (const { name, tokenIssuer } of oneOfEachAccess) {
     harness.progress(`${runs} requests to ${name}`);
     const baseUrl = local.outputs(name).ApiBaseUrl ?? '';
-    const tokens = await openTokenMaker(local, name, tokenIssuer);
+    const tokens = openTokenMaker(local, name, tokenIssuer);
     const counts: Record<number, number> = {};
     statuses[name] = counts;
     const organizations: (Organization | undefined)[] = [];
@@ -58,27 +58,10 @@ void longRun<{ runs: number; seed?: number }>(command, async ({ runs, ...seed },
     const property = fc.asyncProperty(batch, async (generated) => {
       harness.signal.throwIfAborted();
       const results = await Promise.allSettled(generated.map(check));
-      const failed = results.find((result) => result.status === 'rejected');
-      if (failed) throw failed.reason;
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
     });
     const numRuns = Math.ceil(runs / width);
     await fc.assert(property, { numRuns, endOnFailure: true, includeErrorInReport: true, ...seed });
   }
   return { report: JSON.stringify(statuses), failed: false };
 });
-
-/** In a temporary folder and on free ports. */
-async function startEnvironments({ signal, cleanup }: Harness) {
-  const state = openState(await temporaryFolder(cleanup));
-  cleanup.add(() => state.close());
-  const { assemblyDirectory: assembly, directory } = state;
-  await provideAssembly({ directory: assembly, signal });
-  const environments = oneOfEachAccess.map(({ name }) => name);
-  // Functions write their problems to the logs, too.
-  const log = { step: () => undefined, problem: () => undefined };
-  const ending = new AbortController();
-  signal.addEventListener('abort', () => ending.abort(signal.reason));
-  const local = await startLocal({ assembly, state, environments, log, ports: 'any', ending });
-  cleanup.add(() => local.stop());
-  return openLocalEnvironment(directory);
-}

@@ -3,23 +3,16 @@ import { type Health, type Trial, trialTime } from '../../../lambda/deliver-webh
 import type {
   AttemptRow,
   DeliveryState,
-  Disabled,
   HealthChange,
   LookedAt,
-  Written,
 } from '../../../lambda/deliver-webhook/ports';
 import type { handOut } from '../../../lambda/deliver-webhook/series';
-import type {
-  AcceptedEvent,
-  FoundSubscribers,
-  StoredEvent,
-} from '../../../lambda/fan-out-event/fan-out-event';
+import type { AcceptedEvent } from '../../../lambda/fan-out-event/fan-out-event';
 
-export interface SimulatedWebhook {
+interface SimulatedWebhook {
   readonly webhookId: string;
   readonly organizationId: string;
   url: string;
-  /** If it is disabled. */
   disabling?: DisabledWebhook;
   health: Health;
   secretVersion: number;
@@ -30,7 +23,6 @@ export interface SimulatedWebhook {
 export class SimulatedDatabase {
   readonly webhooks = new Map<string, SimulatedWebhook>();
   readonly events = new Map<string, AcceptedEvent>();
-  /** Keyed by delivery. */
   readonly attempts = new Map<string, readonly AttemptRow[]>();
 
   /** Webhooks' rows that a statement has locked, with the statements that wait for them. */
@@ -94,7 +86,7 @@ export class SimulatedDatabase {
   }
 
   /** `AttemptStore.write`. @param hold what it takes, with its locks */
-  write(attempts: readonly AttemptRow[], hold?: () => Promise<unknown>): Promise<readonly Written[]> {
+  write(attempts: readonly AttemptRow[], hold?: () => Promise<unknown>) {
     const rows = attempts.flatMap(({ webhookId, health }) =>
       health ? [{ webhookId, waits: health.answered || !health.silent }] : [],
     );
@@ -157,7 +149,6 @@ export class SimulatedDatabase {
     return value;
   }
 
-  /** `AttemptStore.set`. */
   set(changes: readonly HealthChange[], hold?: () => Promise<unknown>): Promise<readonly string[]> {
     const rows = changes.map(({ webhookId }) => ({ webhookId, waits: true }));
     return this.locking(rows, hold, () => changes.flatMap((change) => this.setNow(change)));
@@ -178,7 +169,7 @@ export class SimulatedDatabase {
     return [webhookId];
   }
 
-  disable(webhookId: string, url: string, reason: string): Disabled | undefined {
+  disable(webhookId: string, url: string, reason: string) {
     const webhook = this.webhooks.get(webhookId);
     if (webhook?.url !== url) return undefined;
     const isNew = webhook.disabling === undefined;
@@ -187,7 +178,7 @@ export class SimulatedDatabase {
     return { ...webhook.disabling, isNew };
   }
 
-  findSubscribers(accepted: AcceptedEvent): FoundSubscribers {
+  findSubscribers(accepted: AcceptedEvent) {
     const { id, organizationId } = accepted.event;
     const webhooks = this.of(organizationId);
     if (webhooks.length > 0 && !this.events.has(id)) this.events.set(id, accepted);
@@ -198,7 +189,7 @@ export class SimulatedDatabase {
     return { subscribers, isRepeat: messageId !== accepted.messageId };
   }
 
-  findStoredEvent = ({ eventId, webhookId }: Redelivery): StoredEvent | undefined => {
+  findStoredEvent = ({ eventId, webhookId }: Redelivery) => {
     const [event, webhook] = [this.events.get(eventId), this.webhooks.get(webhookId)];
     if (!event || !webhook || webhook.disabling || webhook.organizationId !== event.event.organizationId)
       return undefined;

@@ -52,7 +52,6 @@ const isRare = (place: string) => /disable|disabling|find event|to events/.test(
  * other faults when one of them is taken out.
  */
 export class Faults {
-  /** The names of those that happened. */
   readonly happened: string[] = [];
   private readonly counts = new Map<string, number>();
   private readonly met = new Map<string, number>();
@@ -61,7 +60,6 @@ export class Faults {
 
   constructor(
     private readonly options: WorldOptions,
-    /** If given, exactly these happen. */
     private readonly only: ReadonlySet<string> | undefined,
     private readonly clock: Clock,
     private readonly invariants: Invariants,

@@ -1,16 +1,10 @@
 import type { Metrics } from '@aws-lambda-powertools/metrics';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { retrySchedule } from '../../../domain/delivery';
+import { type Delivery, retrySchedule } from '../../../domain/delivery';
 import { fail, ok, type Result } from '../../../domain/result';
 import type { DatabaseUnavailable } from '../../../lambda/database/database';
 import { createHandler as createDelivering } from '../../../lambda/deliver-webhook/handler';
-import type {
-  AttemptRow,
-  HealthChange,
-  LookedAt,
-  WebhookRequest,
-  Webhooks,
-} from '../../../lambda/deliver-webhook/ports';
+import type { WebhookRequest, Webhooks } from '../../../lambda/deliver-webhook/ports';
 import { createRecording } from '../../../lambda/deliver-webhook/record-attempts';
 import { type AttemptResult, unanswered } from '../../../lambda/deliver-webhook/retry-schedule';
 import { handOut } from '../../../lambda/deliver-webhook/series';
@@ -40,17 +34,14 @@ export interface World {
   kindOf(url: string): ReceiverKind;
 }
 
-type Identified =
-  | string
-  | { deliveryId?: string; event?: { id: string }; eventId?: string; webhookId?: string };
-const idOf = (each: Identified) =>
-  typeof each === 'string'
-    ? each
-    : (each.deliveryId ?? each.event?.id ?? each.eventId ?? each.webhookId ?? '');
+type Identified = Partial<Pick<Delivery, 'deliveryId' | 'eventId' | 'webhookId'> & AcceptedEvent>;
+const idOf = ({ deliveryId, event, eventId, webhookId }: Identified) =>
+  deliveryId ?? event?.id ?? eventId ?? webhookId ?? '';
 
 const never = new Promise<never>(() => undefined);
 const quiet = () => undefined;
 const longest = { database: longestCall, keys: timeouts.keys, queues: timeouts.queue };
+const refusals = { database: 'database refused', keys: 'key refused', queues: 'send refused' } as const;
 const usual = { database: 3, keys: 0, queues: 5 };
 
 /** An instance of a function: the real handler over ports of the world, until it is killed at one of their calls. */
@@ -96,11 +87,6 @@ export class Instance {
     };
     const queues = { delivery: queue(deliveries.url), retry: queue(retries.url) };
     const newToken = () => this.random().toString(36).slice(2);
-    if (consumed === 'events') {
-      const ports = { subscriptions: this.subscriptions(), queues, newToken };
-      this.handler = createFanningOut({ ...common, ports });
-      return;
-    }
     const metrics = { addMetric: quiet, hasStoredMetrics: () => false } as unknown as Metrics;
     const ports = {
       ...common,
@@ -121,7 +107,10 @@ export class Instance {
       newToken,
       schedule: retrySchedule,
     };
-    this.handler = createDelivering({ ...common, ports, queues, retryQueueUrl: retries.url, metrics });
+    this.handler =
+      consumed === 'events'
+        ? createFanningOut({ ...common, ports: { subscriptions: this.subscriptions(), queues, newToken } })
+        : createDelivering({ ...common, ports, queues, retryQueueUrl: retries.url, metrics });
   }
 
   handle(event: SQSEvent): Promise<SQSBatchResponse> {
@@ -133,7 +122,6 @@ export class Instance {
   private random = () =>
     this.world.faults.random(`instance ${this.id} ${this.world.clock.now} ${++this.draws}`);
 
-  /** Calls a port. */
   private async call<T>(place: string, subjects: readonly string[], work: () => Promise<T>): Promise<T> {
     const { clock, faults, invariants } = this.world;
     const dies = (when: string) => {
@@ -173,10 +161,7 @@ export class Instance {
     return this.call(place, subjects, async () => {
       const isSlow = faults.happen('slow', place, subjects);
       if (isSlow || usual[service] > 0) await clock.wait(isSlow ? longest[service] - 100 : usual[service]);
-      const ofQueues = place === 'hide' ? 'hide refused' : 'send refused';
-      const kind = ({ database: 'database refused', keys: 'key refused', queues: ofQueues } as const)[
-        service
-      ];
+      const kind = place === 'hide' ? 'hide refused' : refusals[service];
       if (!faults.isDown(service)) return faults.happen(kind, place, subjects) ? refused() : work();
       // Without its row, an attempt may be made again.
       if (place === 'record') for (const subject of subjects) invariants.fault(subject);
@@ -193,7 +178,9 @@ export class Instance {
     const { clock, faults } = this.world;
     const lost = () => fail<DatabaseUnavailable>({ kind: 'database_unavailable', reason: 'timeout' });
     return (input: Input, ...more: More): Promise<Result<T, DatabaseUnavailable>> => {
-      const subjects = [input].flat().map((each) => idOf(each as Identified));
+      const subjects = [input]
+        .flat()
+        .map((each) => (typeof each === 'string' ? each : idOf(each as Identified)));
       const answer = async () => {
         const value = ok(await work(input, ...more));
         if (!faults.happen('database answer lost', place, subjects)) return value;
@@ -215,10 +202,10 @@ export class Instance {
 
   private subscriptions(): Subscriptions {
     const { database } = this.world;
-    const findAll = (events: readonly AcceptedEvent[]) =>
-      events.map((each) => database.findSubscribers(each));
     return {
-      findSubscribers: this.statements('find subscribers', findAll),
+      findSubscribers: this.statements('find subscribers', (all) =>
+        all.map((each) => database.findSubscribers(each)),
+      ),
       findStoredEvent: this.statement('find event', database.findStoredEvent),
       findDisabledWebhook: this.statement('find disabling', database.findDisabledWebhook),
     };
@@ -229,15 +216,15 @@ export class Instance {
     // Mostly a few milliseconds: batches that end together meet.
     const hold = () => clock.wait(300 * this.random() ** 6);
     return {
-      find: this.statements('find', (deliveries: readonly LookedAt[]) => handOut(database.find(deliveries))),
+      find: this.statements('find', (deliveries) => handOut(database.find(deliveries))),
       release: this.statement('release', database.release),
       record: createRecording({
-        write: this.statement('record', (rows: readonly AttemptRow[]) => database.write(rows, hold)),
-        set: this.statement('set health', (rows: readonly HealthChange[]) => database.set(rows, hold)),
+        write: this.statement('record', (rows) => database.write(rows, hold)),
+        set: this.statement('set health', (rows) => database.set(rows, hold)),
       }),
-      disable: this.statement('disable', (id: string, url: string, reason: string) => {
+      disable: this.statement('disable', (id, url, reason) => {
         const disabled = database.disable(id, url, reason);
-        if (disabled?.isNew) invariants.disabled(id, reason);
+        if (disabled?.isNew) invariants.disabled(disabled);
         return disabled;
       }),
     };

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Delivery, deliveryId as idOf, retrySchedule } from '../../../domain/delivery';
+import { type DisabledWebhook, disabledEvent } from '../../../domain/event';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import { backoffSeconds } from '../../../lambda/shared/queue';
 import type { Clock } from './clock';
@@ -7,8 +9,6 @@ import { type Request, underWay, type WebhookBook } from './webhook-book';
 
 /** Milliseconds by which our queues and functions may be late: without faults, and after one. */
 const lag = { usual: 10_000, fault: 1_000 * backoffSeconds(1_000, 1) + 420_000 };
-/** Milliseconds by which the clocks of the database and the functions differ at most. */
-const mostSkew = 2_000;
 /** Milliseconds for which a repeat waits, so that the first attempt is over. */
 const repeatWait = 60_000;
 /** Times that a message may be killed along with one that kills its function. */
@@ -18,11 +18,9 @@ const hours = 3_600_000;
 type Ids = Pick<Delivery, 'deliveryId' | 'eventId' | 'webhookId'>;
 export type Message = Pick<Delivery, 'deliveryId' | 'series'>;
 
-/** One event for one webhook. */
 class Story {
   requests = 0;
   slow = 0;
-  /** Repeats of its producer. */
   repeats = 0;
   busyUntil = 0;
   deliveredAt = 0;
@@ -31,8 +29,9 @@ class Story {
   constructor(
     readonly ids: Ids,
     readonly webhook: WebhookBook,
-    /** The event's; undefined for an announcement, until its first request. */
-    public text: string | undefined,
+    readonly text: string | undefined,
+    /** If the event says that it is disabled: it may be late for any fault, and reaches nobody once that is over. */
+    readonly announced: WebhookBook | undefined,
   ) {}
 
   chain(series: string): Chain {
@@ -42,7 +41,6 @@ class Story {
   }
 }
 
-/** One series of attempts. */
 class Chain {
   /** Undefined if nothing is known that caused it. */
   causedAt: number | undefined;
@@ -76,25 +74,16 @@ export class Invariants {
   readonly violations: string[] = [];
   /** All that happened, in lines. */
   readonly history: string[] = [];
+  readonly counts = { deliveries: 0, requests: 0 };
   readonly webhooks = new Map<string, WebhookBook>();
   private readonly stories = new Map<string, Story>();
-  private readonly faults = new Map<string, { count: number; at: number }>();
+  /** How many met a delivery, event or webhook, and when one last may have delayed it. */
+  private readonly faults = new Map<string, number>();
+  private readonly delayed = new Map<string, number>();
   private readonly along = new Map<string, number>();
-  private readonly announcements: {
-    readonly webhook: WebhookBook;
-    readonly to: WebhookBook;
-    readonly reason: string;
-    readonly at: number;
-    isMet: boolean;
-  }[] = [];
   private faultAt = 0;
 
   constructor(private readonly clock: Clock) {}
-
-  counts(): { readonly deliveries: number; readonly requests: number } {
-    const stories = [...this.stories.values()];
-    return { deliveries: stories.length, requests: stories.reduce((sum, { requests }) => sum + requests, 0) };
-  }
 
   violated(subject: string, promise: string): void {
     this.violations.push(`${new Date(this.clock.now).toISOString()} ${subject} ${promise}`);
@@ -104,20 +93,18 @@ export class Invariants {
     this.history.push(`${new Date(this.clock.now).toISOString().slice(5, 23)} ${subject} ${line}`);
   }
 
-  // What happened.
-
   /** "An id that is sent again reaches only webhooks that had no attempt of it in the last 31 days." */
-  sent(eventId: string, organizationId: string, text: string): void {
+  sent(eventId: string, organizationId: string, text: string, announced?: WebhookBook): void {
     for (const { webhookId, organizationId: of } of this.webhooks.values()) {
       if (of !== organizationId) continue;
       const ids = { deliveryId: idOf(eventId, webhookId), eventId, webhookId };
       this.forget(ids.deliveryId);
-      const story = this.story(ids, text);
+      const story = this.story(ids, text, announced);
       const { causedAt, window } = story.chain('');
       const isRepeat = causedAt !== undefined;
       if (isRepeat) story.repeats++;
-      if (story.requests === 0 && (!window || this.isOff(story.webhook, window.early)))
-        this.expect(story, '', isRepeat ? repeatWait : 0);
+      if (story.requests === 0 && (!window || story.webhook.isOff(window.early)))
+        this.caused(ids, text, '', isRepeat ? repeatWait : 0);
     }
   }
 
@@ -128,45 +115,28 @@ export class Invariants {
       this.stories.delete(deliveryId);
   }
 
-  /** A delivery that something else than an event causes. */
-  caused(ids: Ids, text: string, series: string): void {
-    this.expect(this.story(ids, text), series, 0);
-  }
-
-  private expect(story: Story, series: string, wait: number): void {
+  /** Something causes a delivery, which may wait for a time. */
+  caused(ids: Ids, text: string, series: string, wait = 0): void {
     const { now } = this.clock;
-    const chain = story.chain(series);
+    const chain = this.story(ids, text).chain(series);
     chain.causedAt ??= now;
     // One that is enabled meanwhile may get it.
-    const latest = story.webhook.enabled ? now + wait : Number.POSITIVE_INFINITY;
+    const latest = chain.story.webhook.enabled ? now + wait : Number.POSITIVE_INFINITY;
     this.await(chain, { early: now, latest, lo: 0, hi: 0 });
   }
 
   /** "Your organization's other webhooks then receive an event of that kind, with data {webhookId, reason}." */
-  disabled(webhookId: string, reason: string): void {
-    const webhook = this.webhooks.get(webhookId);
-    if (!webhook) return;
-    const at = this.clock.now;
-    if (reason === 'gone' && webhook.goneUrl !== webhook.url)
+  disabled(disabling: DisabledWebhook): void {
+    const { webhookId, organizationId, reason } = disabling;
+    const webhook = this.webhooks.get(webhookId) as WebhookBook;
+    const isNew = webhook.disable(this.clock.now);
+    if (isNew && reason === 'gone' && webhook.goneUrl !== webhook.url)
       this.violated(webhookId, 'disabled without a 410 of its URL');
-    const isNew = webhook.disable(reason, at);
-    for (const to of this.webhooks.values()) {
-      if (to.organizationId !== webhook.organizationId) continue;
-      const announcement = { webhook, to, reason: webhook.reason, at: webhook.disabledAt, isMet: false };
-      this.announcements.push(announcement);
-      // Disabled again, it repeats the first one; one that is enabled meanwhile may get it.
-      if (!isNew || !to.enabled || to === webhook) continue;
-      this.check(
-        at + lag.usual,
-        () => {
-          if (announcement.isMet || this.isOff(to, at) || webhook.enabledAt >= at) return 0;
-          // Late, it meets a pause that began meanwhile.
-          const latest = Math.max(at + lag.usual, this.faultAt + lag.fault);
-          return Math.max(latest, to.pausedUntil(at, latest) + lag.usual);
-        },
-        () => this.violated(webhookId, `webhook.disabled, reason ${reason}, did not reach ${to.webhookId}`),
-      );
-    }
+    const { id, text } = disabledEvent(disabling);
+    const { kind, data } = JSON.parse(text);
+    if (!isDeepStrictEqual({ kind, data }, { kind: 'webhook.disabled', data: { webhookId, reason } }))
+      this.violated(webhookId, `is disabled, and this is announced: ${text}`);
+    this.sent(id, organizationId, text, webhook);
   }
 
   /**
@@ -176,8 +146,7 @@ export class Invariants {
   fault(subject: string): void {
     const story = this.stories.get(subject);
     const own = story?.requests === 0 ? story.ids.eventId : subject;
-    const { count, at } = this.faults.get(own) ?? { count: 0, at: 0 };
-    this.faults.set(own, { count: count + 1, at });
+    this.faults.set(own, (this.faults.get(own) ?? 0) + 1);
     for (const each of new Set([own, subject])) this.excuse(each);
   }
 
@@ -185,7 +154,7 @@ export class Invariants {
   excuse(subject: string): void {
     const { now } = this.clock;
     this.faultAt = now;
-    this.faults.set(subject, { count: this.faults.get(subject)?.count ?? 0, at: now });
+    this.delayed.set(subject, now);
     (this.stories.get(subject)?.webhook ?? this.webhooks.get(subject))?.fault(now);
   }
 
@@ -204,8 +173,6 @@ export class Invariants {
     this.along.delete(ids.deliveryId);
   }
 
-  // What receivers saw.
-
   /** @param messages of the function: the request is that of the one that is due first */
   request(request: Request, messages: readonly Message[]): Chain {
     const { deliveryId, beganAt: now, busyUntil, body } = request;
@@ -217,8 +184,7 @@ export class Invariants {
     if (!story || !chain) throw new Error(`A request without a message: ${deliveryId}`);
     const { webhook } = story;
     const broken = (promise: string) => this.violated(deliveryId, promise);
-    if (chain.causedAt === undefined && !this.announced(chain, body)) broken('nothing caused it');
-    story.text ??= body;
+    if (chain.causedAt === undefined) broken('nothing caused it');
     if (body !== story.text) broken('receivers get exactly these bytes');
     if (!webhook.isSigned(request)) broken('its signatures are not those of the current secrets');
     if (request.url !== webhook.url && now > webhook.movedAt + underWay)
@@ -229,13 +195,13 @@ export class Invariants {
     if (promise) broken(promise);
     this.place(chain, request);
     story.requests++;
+    this.counts.requests++;
     story.busyUntil = Math.max(story.busyUntil, busyUntil);
     const most = retrySchedule.length * story.chains.size + story.slow + this.faultsOf(story);
     if (story.requests > most) broken(`request ${story.requests} of at most ${most}`);
     return chain;
   }
 
-  /** Compares a request with the time when it was due. */
   private place(chain: Chain, { beganAt: now, deliveryId }: Request): void {
     const { story, window, at } = chain;
     const broken = (promise: string) => this.violated(deliveryId, promise);
@@ -259,15 +225,8 @@ export class Invariants {
     // Copies of one number make their requests together.
     if (faultAt >= (at?.beganAt ?? 0)) chain.clean = 0;
     else if (at && now > at.beganAt + hours / 6) chain.clean++;
-    if (
-      chain.live > 1 &&
-      chain.clean > 3 &&
-      at &&
-      now > at.beganAt + hours &&
-      !isPaused &&
-      story.repeats === 0
-    )
-      broken('two chains, long after the last fault');
+    const areTwo = chain.live > 1 && chain.clean > 3 && !isPaused && story.repeats === 0;
+    if (areTwo && at && now > at.beganAt + hours) broken('two chains, long after the last fault');
     if (chain.firstAt === 0) chain.firstAt = now;
     if (isFaultless && now > chain.firstAt + 72 * hours + chain.kept)
       broken('later than 72 h and the time for which our queues kept it');
@@ -278,7 +237,6 @@ export class Invariants {
     if (window) this.await(chain, { early: Math.min(now, window.early), latest: now + 15_000, lo, hi });
   }
 
-  /** The receiver's answer reached the function. */
   answered(chain: Chain, request: Request, result: AttemptResult): void {
     const { story, at } = chain;
     const { webhook } = story;
@@ -301,11 +259,10 @@ export class Invariants {
     } else if (status >= 200 && status < 300) {
       chain.window = undefined;
       story.deliveredAt = now;
-    } else
-      this.await(
-        chain,
-        windowAfter({ lo, hi }, result.answered ? readAsked(result.retryAfter, now) : 0, now),
-      );
+    } else {
+      const asked = result.answered ? readAsked(result.retryAfter, now) : 0;
+      this.await(chain, windowAfter({ lo, hi }, asked, now));
+    }
   }
 
   /** "A 410 disables the webhook." */
@@ -314,14 +271,12 @@ export class Invariants {
     this.check(
       at + lag.usual,
       () => {
-        if (!webhook.enabled || this.isOff(webhook, at) || webhook.movedAt > at - underWay) return 0;
+        if (webhook.isOff(at) || webhook.movedAt > at - underWay) return 0;
         return this.faultAtOf(story) + lag.fault;
       },
       () => this.violated(story.ids.deliveryId, 'a 410 did not disable its webhook'),
     );
   }
-
-  // What is due.
 
   private await(chain: Chain, window: Window | undefined): void {
     chain.window = window;
@@ -332,7 +287,8 @@ export class Invariants {
       if (
         chain.window !== window ||
         chain.isReplaced() ||
-        this.isOff(webhook, window.early) ||
+        webhook.isOff(window.early) ||
+        (story.announced && story.requests === 0 && story.announced.enabledAt >= window.early) ||
         story.deliveredAt >= (chain.causedAt ?? 0)
       )
         return 0;
@@ -364,39 +320,21 @@ export class Invariants {
     });
   }
 
-  /** Whether a webhook was disabled or removed at some time since then. */
-  private isOff = (webhook: WebhookBook, since: number): boolean =>
-    !webhook.enabled || webhook.enabledAt >= since;
-
-  /** Whether a request is the first one of an announcement, which then is met. */
-  private announced(chain: Chain, body: string): boolean {
-    const { kind, date, data } = JSON.parse(body);
-    const ofThis = this.announcements.filter(
-      ({ webhook, to, reason, at }) =>
-        to === chain.story.webhook &&
-        webhook.webhookId === data.webhookId &&
-        reason === data.reason &&
-        Math.abs(Date.parse(date) - at) < mostSkew,
-    );
-    const [met] = ofThis;
-    if (kind !== 'webhook.disabled' || !met) return false;
-    for (const each of ofThis) each.isMet = true;
-    chain.causedAt = met.at;
-    chain.window = { early: met.at, latest: this.clock.now, lo: 0, hi: 0 };
-    return true;
-  }
-
   private faultsOf({ ids: { deliveryId, eventId } }: Story): number {
-    return (this.faults.get(deliveryId)?.count ?? 0) + (this.faults.get(eventId)?.count ?? 0);
+    return (this.faults.get(deliveryId) ?? 0) + (this.faults.get(eventId) ?? 0);
   }
 
-  private faultAtOf({ ids: { deliveryId, eventId, webhookId } }: Story): number {
-    return Math.max(...[deliveryId, eventId, webhookId].map((id) => this.faults.get(id)?.at ?? 0));
+  private faultAtOf({ ids: { deliveryId, eventId, webhookId }, announced, requests }: Story): number {
+    if (announced && requests === 0) return this.faultAt;
+    return Math.max(...[deliveryId, eventId, webhookId].map((id) => this.delayed.get(id) ?? 0));
   }
 
-  private story(ids: Ids, text?: string): Story {
+  private story(ids: Ids, text?: string, announced?: WebhookBook): Story {
     const webhook = this.webhooks.get(ids.webhookId) as WebhookBook;
-    const story = this.stories.get(ids.deliveryId) ?? new Story(ids, webhook, text);
+    const known = this.stories.get(ids.deliveryId);
+    if (known) return known;
+    this.counts.deliveries++;
+    const story = new Story(ids, webhook, text, announced);
     this.stories.set(ids.deliveryId, story);
     return story;
   }

@@ -22,8 +22,9 @@ export function operate(
   const stored = database.events.get(object);
   if (command === 'disable') {
     database.disable(webhookId, webhook.url, 'operator');
-    invariants.disabled(webhookId, 'operator');
-    if (webhook.disabling) queues.events.add(disabledEvent(webhook.disabling).text);
+    if (!webhook.disabling) return;
+    invariants.disabled(webhook.disabling);
+    queues.events.add(disabledEvent(webhook.disabling).text);
   } else if (command === 'enable') {
     delete webhook.disabling;
     webhook.health = { failures: 0, unhealthyAt: now };
@@ -46,6 +47,6 @@ export function operate(
   } else if (command === 'remove organization')
     for (const each of database.of(organizationId)) {
       database.webhooks.delete(each.webhookId);
-      invariants.webhooks.get(each.webhookId)?.disable('removed', clock.now);
+      invariants.webhooks.get(each.webhookId)?.disable(clock.now);
     }
 }

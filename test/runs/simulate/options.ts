@@ -1,7 +1,6 @@
 import { createRandom, type FaultKind, faultKinds } from './faults';
 import { type ReceiverKind, receiverKinds } from './receivers';
 
-/** A world, as its seed draws it or a test tells it. */
 export type WorldOptions = Readonly<ReturnType<typeof drawWorld>>;
 
 const services = ['database', 'keys', 'queues'] as const;
@@ -39,7 +38,6 @@ export function drawWorld(seed: number) {
     repeatDays: random('late repeats') < 0.8 ? 1 : 45,
     /** Share of the events that come right after another one. */
     bursts: random('bursts'),
-    /** Share of the webhooks that begin healthy. */
     healthy: random('healthy'),
     /** Milliseconds by which the database's clock differs from the functions'. */
     skew: Math.round(2_000 * random('skew') - 1_000),

@@ -5,9 +5,7 @@ import type {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
-import type { Clock } from './clock';
-import type { Faults } from './faults';
-import type { Invariants } from './invariants';
+import type { World } from './functions';
 
 /** The delivery or event of a message, for the names of faults. */
 export const subjectOf = (body = ''): string => /"(?:deliveryId|id|eventId)":"([^"]+)"/.exec(body)?.[1] ?? '';
@@ -43,11 +41,7 @@ export class SimulatedQueue {
     readonly name: string,
     /** Milliseconds. */
     private readonly visibilityTimeout: number,
-    private readonly world: {
-      readonly clock: Clock;
-      readonly faults: Faults;
-      readonly invariants: Invariants;
-    },
+    private readonly world: Pick<World, 'clock' | 'faults' | 'invariants'>,
     /** Called when messages may be received. */
     private readonly wake: () => void,
   ) {
@@ -64,21 +58,14 @@ export class SimulatedQueue {
     );
   }
 
-  private show(message: Message, delay: number): void {
+  /** @param isCopy the same message, with another receipt, while it is in flight */
+  private show(message: Message, delay: number, isCopy = false): void {
     const visibleAt = this.world.clock.now + Math.ceil(delay);
-    message.visibleAt = visibleAt;
+    if (!isCopy) message.visibleAt = visibleAt;
     this.world.clock.after(delay, () => {
-      if (message.gone || message.visibleAt !== visibleAt) return false;
-      message.visibleAt = 0;
-      this.visible.push(message);
-      return this.wake();
-    });
-  }
-
-  /** The same message, with another receipt, while it is in flight. */
-  private duplicate(message: Message, delay: number): void {
-    this.world.clock.after(delay, () => {
-      if (message.gone || message.visibleAt === 0) return false;
+      const isDue = isCopy ? message.visibleAt > 0 : message.visibleAt === visibleAt;
+      if (message.gone || !isDue) return false;
+      if (!isCopy) message.visibleAt = 0;
       this.visible.push(message);
       return this.wake();
     });
@@ -102,7 +89,7 @@ export class SimulatedQueue {
       this.inFlight.set(message.receipt, message);
       this.show(message, visibilityTimeout);
       if (faults.happen('received twice', name, [subject]))
-        this.duplicate(message, visibilityTimeout * ((sentAt * 0.37) % 1) ** 8);
+        this.show(message, visibilityTimeout * ((sentAt * 0.37) % 1) ** 8, true);
       invariants.tell(subject, `received from ${name}`);
       const attributes = { ApproximateReceiveCount: String(message.receives), SentTimestamp: String(sentAt) };
       const eventSourceARN = `arn:aws:sqs:eu-central-1:000000000000:${name}`;
@@ -110,7 +97,6 @@ export class SimulatedQueue {
     });
   }
 
-  /** Lambda deletes a message that its function has handled. */
   delete(receipt: string): void {
     const message = this.inFlight.get(receipt);
     this.inFlight.delete(receipt);

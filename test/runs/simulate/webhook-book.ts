@@ -11,7 +11,6 @@ const breaker = 5;
 /** A request that was under way when something changed. */
 export const underWay = 30 * second;
 
-/** One request at its receiver. */
 export interface Request {
   readonly deliveryId: string;
   readonly url: string;
@@ -28,11 +27,9 @@ export const secretOf = (webhookId: string, version: number) =>
 /** What is known of a webhook from what operators did and its receiver answered. Times are in milliseconds since 1970. */
 export class WebhookBook {
   enabled = true;
-  /** When it last changed. */
   disabledAt = 0;
   enabledAt = 0;
   movedAt = 0;
-  reason = '';
   /** The one that returned 410. */
   goneUrl = '';
   /** When one of its deliveries, or the batch of one, last met a fault. */
@@ -42,13 +39,11 @@ export class WebhookBook {
   /** From `at` on, what looks at the webhook may wait until `end`, if nothing else changes. */
   private readonly waits: { readonly at: number; readonly end: number }[] = [];
   /** A pause that may last, or wait for its trial. */
-  private pause?:
-    | { readonly reason: 'asked' | 'silent'; readonly until: number; readonly length: number }
-    | undefined;
+  private pause: { reason: 'asked' | 'silent'; until: number; length: number } | undefined;
   /** What it was before the last result, which may not be recorded. */
-  private earlier: { readonly at: number; readonly pause?: WebhookBook['pause'] } = { at: 0 };
+  private earlier: { at: number; pause?: WebhookBook['pause'] } = { at: 0 };
   /** A pause that lasts surely: no request begins in it, and then one. */
-  private quiet?: { readonly from: number; readonly to: number; trial?: Request } | undefined;
+  private quiet: { readonly from: number; readonly to: number; trial?: Request } | undefined;
 
   constructor(
     readonly webhookId: string,
@@ -74,10 +69,15 @@ export class WebhookBook {
   }
 
   /** @returns whether it was enabled */
-  disable(reason: string, now: number): boolean {
+  disable(now: number): boolean {
     const { enabled } = this;
-    if (enabled) Object.assign(this, { enabled: false, disabledAt: now, reason });
+    if (enabled) Object.assign(this, { enabled: false, disabledAt: now });
     return enabled;
+  }
+
+  /** Whether it was disabled or removed at some time since then. */
+  isOff(since: number): boolean {
+    return !this.enabled || this.enabledAt >= since;
   }
 
   /** It may be paused, unpaused or tried unseen. */
@@ -99,19 +99,13 @@ export class WebhookBook {
 
   /** The end of the last pause in which a delivery may look that looks between two times, or later, while it waits. */
   pausedUntil(from: number, to: number): number {
+    const first = this.waits.findLastIndex(({ at }) => at <= from);
     let paused = 0;
-    for (
-      let index = Math.max(
-        0,
-        this.waits.findLastIndex(({ at }) => at <= from),
-      );
-      ;
-      index++
-    ) {
-      const wait = this.waits[index];
-      if (!wait || wait.at > Math.max(to, paused)) return paused;
-      paused = Math.max(paused, wait.end);
+    for (const { at, end } of this.waits.slice(Math.max(0, first))) {
+      if (at > Math.max(to, paused)) break;
+      paused = Math.max(paused, end);
     }
+    return paused;
   }
 
   /** @returns the promise that the request breaks, if any */

@@ -12,7 +12,6 @@ import type { ReceiverKind } from './receivers';
 import { SimulatedQueue } from './sqs';
 import { WebhookBook } from './webhook-book';
 
-/** How a world went. */
 export type Outcome = Awaited<ReturnType<typeof runWorld>>;
 
 const consumers = {
@@ -45,7 +44,6 @@ export async function runWorld(options: WorldOptions, only?: ReadonlySet<string>
     let running = 0;
     return queue;
 
-    /** Receives batches and invokes the function, as an event source mapping does. */
     function poll(): void {
       while (running < concurrency && queue.visible.length > 0) {
         running++;
@@ -168,7 +166,7 @@ export async function runWorld(options: WorldOptions, only?: ReadonlySet<string>
     /** The names of those that happened, of events with what operators did. */
     faults: faults.happened,
     events: [...happened],
-    ...invariants.counts(),
+    ...invariants.counts,
     history,
   };
 }
