@@ -92,10 +92,10 @@ it.each(['rateLimit', 'burstLimit'])(
 );
 
 /**
- * The alarms that notify: the minutes after its last event until it is `OK`, of each that counts events.
+ * The alarms that notify: whether each fires without data, and the minutes after its last event until it is `OK`, if it counts events.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
  */
-const minutesUntilOk = stacks.flatMap((stack) => {
+const alarms = stacks.flatMap((stack) => {
   const nameOf = ({ Properties }: Resource): string => Properties.AlarmName.replace(`${stack.name}-`, '');
   const all = stack.all('AWS::CloudWatch::Alarm').map((alarm) => {
     const { AlarmActions, TreatMissingData, Statistic: Stat, Period, Metrics } = alarm.Properties;
@@ -104,29 +104,48 @@ const minutesUntilOk = stacks.flatMap((stack) => {
     ) ?? [{ Stat, Period }];
     const counts = TreatMissingData === 'notBreaching' && parts.every((part) => part.Stat === 'Sum');
     const minutes = counts ? (parts[0]?.Period ?? 0) / 60 : 0;
-    return { name: nameOf(alarm), logicalId: alarm.logicalId, notifies: AlarmActions !== undefined, minutes };
+    const firesWithoutData = TreatMissingData === 'breaching' && alarm.Condition === undefined;
+    const { logicalId } = alarm;
+    return {
+      name: nameOf(alarm),
+      logicalId,
+      notifies: AlarmActions !== undefined,
+      firesWithoutData,
+      minutes,
+    };
   });
   // It is in ALARM while all of its parts are.
   const composites = stack.all('AWS::CloudWatch::CompositeAlarm').map((alarm) => {
     const rule = JSON.stringify(alarm.Properties.AlarmRule);
     const parts = all.filter(({ logicalId }) => rule.includes(logicalId));
-    return { name: nameOf(alarm), minutes: Math.min(...parts.map(({ minutes }) => minutes)) };
+    const minutes = Math.min(...parts.map((part) => part.minutes));
+    return { name: nameOf(alarm), firesWithoutData: false, minutes };
   });
   return [...all.filter(({ notifies }) => notifies), ...composites];
 });
 
+/** The names of alarms in a text; `function-errors-…` names several. */
+const alarmsIn = (text: string) =>
+  find(text, /`([^`\s]+)`/g).flatMap((span) =>
+    alarms
+      .map(({ name }) => name)
+      .filter((name) => name === span || (span.endsWith('…') && name.startsWith(span.slice(0, -1)))),
+  );
+
 it('alarms.md says which alarms return to OK by themselves, and after how long', () => {
   const rows = Array.from(read('runbook/alarms.md').matchAll(/^\| (\d+) minutes \| (.*) \|$/gm));
-  // `function-errors-…` names several.
-  const isNamed = (span: string, name: string) =>
-    name === span || (span.endsWith('…') && name.startsWith(span.slice(0, -1)));
   const said = rows.flatMap(([, minutes, cell = '']) =>
-    find(cell, /`([^`\s]+)`/g).flatMap((span) =>
-      minutesUntilOk.filter(({ name }) => isNamed(span, name)).map(({ name }) => [name, Number(minutes)]),
-    ),
+    alarmsIn(cell).map((name) => [name, Number(minutes)]),
   );
-  const computed = minutesUntilOk.flatMap(({ name, minutes }) => (minutes ? [[name, minutes]] : []));
+  const computed = alarms.flatMap(({ name, minutes }) => (minutes ? [[name, minutes]] : []));
   expect(said.sort()).toEqual(computed.sort());
+});
+
+it('alarms.md lists what fires without data, as in a new stack', () => {
+  const [, list = ''] =
+    /Without data, as in a new stack, these fire: (.*?)\. /s.exec(read('runbook/alarms.md')) ?? [];
+  const expected = alarms.filter(({ firesWithoutData }) => firesWithoutData).map(({ name }) => name);
+  expect(alarmsIn(list).sort()).toEqual(expected.sort());
 });
 
 it('the runbook names graphs as the CloudWatch dashboard does, in italics', () => {
