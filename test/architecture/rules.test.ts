@@ -1,5 +1,5 @@
 import { first } from '../support/rows';
-import { environments } from '../support/table';
+import * as own from '../support/table';
 import { type Import, importsOf, type SourceFile, sourcesIn } from './sources';
 
 type Breach = readonly [path: string, text: string];
@@ -41,7 +41,7 @@ const forbiddenPackages: readonly (readonly [of: RegExp, packages: RegExp])[] = 
 const handlerOf = (path: string) => /^lambda\/(?!database|shared)([^/]+)\//.exec(path)?.[1];
 
 /** Names of environments and of their stacks, in a regular expression. */
-const names = environments
+const names = own.environments
   .flatMap(({ name, stackId, standby }) => [name, stackId, ...(standby ? [standby.stackId] : [])])
   .join('|');
 /** Not constructs: the table and the template checks may compare names. */
@@ -88,12 +88,6 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title:
-      'folders of local do not import the files that put them together: move what they share to local/shared',
-    forbids: (path, { name }) => /^local\/\w+\//.test(path) && /^local\/[\w-]+$/.test(name),
-    breaches: [['local/aws/services.ts', "import { startLocal } from '../start';"]],
-  },
-  {
     title: 'the page stores nothing but the reader’s choices, and never parses text as markup',
     text: [
       (path) => path.startsWith('dashboard/'),
@@ -137,27 +131,6 @@ const rules: readonly Rule[] = [
       /^test\/(?!runs\/|support\/local-environment\.ts)/.test(path) && name === 'lib/environments',
     breaches: [['test/cli/a.test.ts', "import { environments } from '../../lib/environments';"]],
   },
-  {
-    // Fictitious rows and stacks may have any name.
-    title: 'tests pick an environment by what it has, not by its name',
-    text: [
-      (path) => /^test\/(?!architecture\/)/.test(path),
-      anyOf(
-        String.raw`(?:===|!==|\bcase|--environment['"],)\s*['"](?:${names})['"]`,
-        String.raw`\b(?:stacks|templates|baseline|outputs)(?:\??\.|\[['"])(?:${names})\b`,
-        String.raw`--environment[ =](?:${names})\b`,
-      ),
-    ],
-    breaches: [
-      ['test/local/a.test.ts', `environments.find(({ name }) => name === '${first.name}')`],
-      ['test/local/a.test.ts', `const { Resources } = templates['${first.stackId}'];`],
-    ],
-  },
-  {
-    title: 'stacks share nothing',
-    text: [isConstruct, /\bexportName\b|\bimportValue\b|\bcrossRegionReferences\b|\bexportValue\b/],
-    breaches: [['lib/stacks/region-stack.ts', "new CfnOutput(this, 'X', { value, exportName: 'x' });"]],
-  },
 ];
 
 function breachesOf(
@@ -179,6 +152,10 @@ it.each(rules)('$title', (rule) => {
   expect([...programs, ...tests].flatMap((file) => breachesOf(rule, file))).toEqual([]);
   for (const [path, text] of rule.breaches)
     expect([text, breachesOf(rule, { path, text })]).toEqual([text, [expect.stringContaining(path)]]);
+});
+
+it('no test reads the table of the operator', () => {
+  expect(jest.requireActual('../../lib/environments')).toBe(own);
 });
 
 type Edge = readonly [from: string, to: string];
@@ -212,8 +189,4 @@ it('neither files, types included, nor folders at any level import one another i
   expect(circlesOf([start, index, back])).toHaveLength(3);
   expect(circlesOf([start, back])).toEqual([]);
   expect(circlesOf([start, back], levels[0])).toHaveLength(2);
-  const resource = { path: 'local/aws/resource.ts', text: "import type { P } from './iam/permissions';" };
-  const user = { path: 'local/aws/iam/resources.ts', text: "import type { R } from '../resource';" };
-  expect(circlesOf([resource, user], levels[0])).toEqual([]);
-  expect(circlesOf([resource, user], levels[1])).toHaveLength(2);
 });

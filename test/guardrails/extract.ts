@@ -10,7 +10,7 @@ import { resourceControlPolicy, serviceControlPolicy } from '../../lib/guardrail
 import { matches } from '../../local/aws/iam/policy';
 import { shapes } from '../support/rows';
 import { withTemporaryFolder } from '../support/temporary-folder';
-import { guarded, templatesOf } from './requests';
+import { comparedBy, guarded, templatesOf } from './requests';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of others
 type Json = any;
@@ -45,19 +45,20 @@ withTemporaryFolder((folder) => {
   const schemas: Json = JSON.parse(execFileSync('python3', ['-c', printSchemas, ...types], options));
   const callsOf = (type: string) =>
     Object.values<Json>(schemas[type].handlers ?? {}).flatMap((each) => each.permissions);
-  const policies = rows
+  const statements = rows
     .map(guarded)
-    .flatMap((row) => [serviceControlPolicy(row), resourceControlPolicy(row)]);
-  const patterns = policies
-    .flatMap(({ Statement }) =>
-      Statement.flatMap(({ Action = [], NotAction = [] }) => [...Action, ...NotAction]),
-    )
+    .flatMap((row) => [serviceControlPolicy(row), resourceControlPolicy(row)])
+    .flatMap(({ Statement }) => Statement);
+  const patterns = statements
+    .flatMap(({ Action = [], NotAction = [] }) => [...Action, ...NotAction])
     .filter((pattern) => !pattern.endsWith(':*'));
+  const compared = statements.flatMap(comparedBy);
   const actions = [...new Set(patterns.map((pattern) => pattern.split(':')[0]))].flatMap((service) =>
     Object.values<Json>(read(npm[0] ?? '', 'data', 'actions', `${service}.json`))
       .map(({ name, resourceTypes: on, conditionKeys }) => {
-        const keys = on.flatMap((each: Json) => [each.name, ...each.conditionKeys]);
-        return [`${service}:${name}`, words([...conditionKeys, ...keys, 'any'])] as const;
+        const keys: string[] = on.flatMap((each: Json) => [each.name, ...each.conditionKeys]);
+        const known = [...conditionKeys, ...keys, 'any'].filter((each) => compared.includes(each));
+        return [`${service}:${name}`, words(known)] as const;
       })
       .filter(([action]) => patterns.some((pattern) => matches(pattern, action))),
   );
@@ -75,7 +76,12 @@ withTemporaryFolder((folder) => {
       ...npm.map((name) => [name, read(name, 'package.json').version] as const),
       [pip, version],
     ]),
-    actions: rowsOf(actions),
+    actions: rowsOf(
+      [...new Set(actions.map(([, known]) => known))].map((known) => [
+        known,
+        words(actions.filter((each) => each[1] === known).map(([action]) => action)),
+      ]),
+    ),
     managedPolicies: rowsOf(managed),
     types: types.join(' '),
     handlers: rowsOf(

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { roleName } from '../../domain/workflow-roles';
 import { AccountStack } from '../../lib/account/account-stack';
 import { backupRolePath, type Environment, inForce } from '../../lib/environment/schema';
-import type { GuardedAccount } from '../../lib/guardrails/policies';
+import type { Denial, GuardedAccount } from '../../lib/guardrails/policies';
 import { permissionsOf, readActions } from '../constructs/documented-permissions';
 import type { DocumentedCall } from '../docs/calls';
 import type { Request } from '../support/policy-evaluator';
@@ -22,6 +22,14 @@ export const guarded = (row: Environment): GuardedAccount => ({
   organization,
   breakGlass,
 });
+
+/** The condition keys of services and the resource types of a statement; `any` for all. */
+export const comparedBy = ({ Resource, Condition = {} }: Denial): readonly string[] => [
+  ...Object.values(Condition)
+    .flatMap(Object.keys)
+    .filter((key) => !key.startsWith('aws:')),
+  ...[Resource].flat().map((arn) => arn.split(':')[5]?.split('/')[0] ?? 'any'),
+];
 
 const by = (principal: string) => ({ 'aws:PrincipalArn': principal });
 const backupRole = (row: Environment) => role(`${backupRolePath(inForce(row)).slice(1)}made`);
