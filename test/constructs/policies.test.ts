@@ -39,11 +39,14 @@ const statementsOf = (resources: Readonly<Record<string, Json>>, region: string)
       ...conditions,
     ].join('');
   };
-  return Object.entries(resources).flatMap(([id, { Type, Properties }]) => {
+  return Object.entries(resources).flatMap(([id, { Properties }]) => {
     const [owner] = [Properties.Roles ?? Properties.Queues ?? { Ref: id }].flat();
     const name = withoutHash(textOf(owner).replace(/[{}]/g, '')).replace(/(Service)?Role$/, '');
-    const isShort = (text: string) => text.replaceAll(`{${name}`, '{own').replaceAll(`:${name}`, ':own');
-    return statementsWithin(Properties).map((each) => ({ owner: name, line: isShort(lineOf(each)), Type }));
+    const handler = name.replace(/^(Webhooks|Probe)(?=[A-Z])/, '');
+    const user = handler.replace(/(?<=[a-z])[A-Z]/g, '_$&').toLowerCase();
+    const shorten = (line: string) =>
+      line.replace(RegExp(`(?<=[{:])${name}|(?<=\\{Secret)${handler}|(?<=dbuser:.*)\\b${user}$`, 'g'), 'own');
+    return statementsWithin(Properties).map((each) => ({ owner: name, line: shorten(lineOf(each)) }));
   });
 };
 
