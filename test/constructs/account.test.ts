@@ -104,9 +104,6 @@ it.each<[string, Record<string, string>, string]>([
 });
 
 it('accepts several environments in one account with the acknowledgement', () => {
-  const accepted = settingsOf({
-    environments: every,
-    'environments-may-replace-each-other': 'true',
-  });
-  expect(accepted.environments).toEqual(environments);
+  const sharing = { environments: every, 'environments-may-replace-each-other': 'true' };
+  expect(settingsOf(sharing).environments).toEqual(environments);
 });

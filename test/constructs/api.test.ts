@@ -161,3 +161,8 @@ it('the dashboard sends its security headers with the page and with refusals', (
   for (const { type, headers } of dashboard.gatewayResponses())
     expect({ type, ...headers }).toMatchObject({ type, ...promised });
 });
+
+it('the key of the first label signs', () => {
+  const [label = ''] = withOtherOptions.signingKeyLabels.accessToken;
+  expect(textOf(other.json.Outputs.TokenSigningKeyArn.Value)).toMatch(label.replace('-', ''));
+});

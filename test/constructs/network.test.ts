@@ -33,6 +33,9 @@ describe.each([
     const privateRoutes = stack.all('AWS::EC2::Route').filter(({ Properties }) => Properties.NatGatewayId);
     expect(privateRoutes).toHaveLength(zones.length);
     expect(stack.json.Outputs.WebhookOriginAddress.Value).toEqual(publicIpOf('WebhookOriginElasticIp'));
+    // Webhooks leave by these routes.
+    const { SubnetIds } = stack.named('AWS::Lambda::Function', 'WebhooksDeliverWebhook').Properties.VpcConfig;
+    for (const { Ref } of SubnetIds) expect(Ref).toContain('PrivateSubnet');
     const { AllowedValues, Default } = stack.json.Parameters.WebhookOriginZone;
     expect([...AllowedValues, Default]).toEqual([...zones.map((_, index) => `${index + 1}`), 'none', '1']);
     for (const [index, zone] of zones.entries()) {
