@@ -74,12 +74,10 @@ function callsFor(type: string): string {
   return calls.map(([action]) => action).join(' ');
 }
 
-/** Calls that handlers make for a property only, which no template sets. */
-export const unusedProperties: Readonly<Record<string, string>> = {
-  'backup:PutBackupVaultAccessPolicy': 'AccessPolicy',
-  'rds:AddRoleToDBCluster': 'AssociatedRoles',
-  'rds:AddRoleToDBInstance': 'AssociatedRoles',
-};
+/** Calls that handlers make for properties only that the residency rules refuse. */
+const ofRefusedProperties = readActions(
+  'backup:PutBackupVaultAccessPolicy rds:AddRoleToDBCluster AddRoleToDBInstance',
+);
 
 /** The service that gets the backup role with a type: https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsbackup.html */
 const passedTo: Readonly<Record<string, string>> = {
@@ -167,7 +165,7 @@ export function allowedIn(
     ...requests('sa-east-1', 'rds:DescribeDBClusterSnapshots tag:GetResources'),
     // A pager.
     ...requests(region, 'sns:Subscribe', { 'sns:Protocol': 'https' }),
-  ].filter(({ action }) => !(action in unusedProperties));
+  ].filter(({ action }) => !ofRefusedProperties.includes(action));
   return [...new Map(all.map((request) => [JSON.stringify(request), request])).values()];
 }
 
