@@ -1,5 +1,3 @@
-import { logCodesOf } from '../../domain/routes';
-import { logCodes } from '../../lambda/shared/log';
 import { missingHeadings } from '../support/documents';
 import { textOf } from '../support/region-api';
 import { complete } from '../support/rows';
@@ -221,25 +219,6 @@ describe.each([
     const { Endpoint, TopicArn } = stack.only('AWS::SNS::Subscription').Properties;
     expect([Endpoint, TopicArn]).toEqual(['on-call@example.com', topic]);
   });
-});
-
-it('metrics from logs count lines that are written, by a fixed set of values', () => {
-  const counted = stack.all('AWS::Logs::MetricFilter').map(({ Properties }) => {
-    const [{ MetricName, MetricNamespace, MetricValue, Dimensions = [] }] = Properties.MetricTransformations;
-    expect(MetricNamespace).toBe(`WalletApi/${stackId}`);
-    const dimensions = Dimensions.map(({ Key, Value }: Json) => `${Key}=${Value}`);
-    const metric = [MetricName, ...(MetricValue === '1' ? [] : [MetricValue]), ...dimensions];
-    return [named(Properties.LogGroupName), Properties.FilterPattern, ...metric].join(' ');
-  });
-  expect(counted).toEqual([
-    `DeleteUserGroupLog { $.logCode = "${logCodesOf('deleteUserGroup').refused}" } Refusals code=$.code`,
-    `AuthorizeRequestLog { $.logCode = "${logCodes.requestRefused}" } Refusals code=$.code`,
-    'ApiAccessLog { $.status != "2*" && $.errorType != "-" } GatewayResponses type=$.errorType',
-    'ApiAccessLog { $.status = "429" } Throttled',
-    `WebhooksFanOutEventLog { $.logCode = "${logCodes.eventRefused}" } InvalidMessages`,
-    `WebhooksDeliverWebhookLog { $.logCode = "${logCodes.webhookDeliveryRefused}" } InvalidMessages`,
-    'WebhooksPurgeExpiredLog { $.oldestExpiredSeconds = "*" } OldestExpiredSeconds $.oldestExpiredSeconds',
-  ]);
 });
 
 it('the dashboard of CloudWatch, named as its stack, shows the state of every alarm that notifies, and these graphs', () => {

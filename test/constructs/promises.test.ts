@@ -85,13 +85,13 @@ it.each(stacks)('%s has what its row says', (_, stack) => {
 
 /** References are below; other tests hold texts, names, tags, alarms, policies and metrics. */
 const heldElsewhere =
-  /^(CloudWatch|IAM|Logs::MetricFilter)|[.](Ref|Fn::\w+|ResponseParameters|\w*Tags|(?<!RuleGroupStatement[.])\w*(Name|Identifier)|PolicyDocument|KeyPolicy|Environment|AvailabilityZone|FieldKeys|\w*Description|CidrBlock|Addresses|Priority)\b/;
+  /^(CloudWatch|IAM)|[.](Ref|Fn::\w+|ResponseParameters|\w*Tags|(?<!(RuleGroupStatement|Transformations)[.])\w*(Name|Identifier)|PolicyDocument|KeyPolicy|Environment|AvailabilityZone|FieldKeys|\w*Description|CidrBlock|Addresses|Priority)\b/;
 
 /** The numbers, switches, words and schedules in a value, each after its path; a resource is deleted unless it says more. */
 const choices = (value: Json, path: string): (readonly [path: string, choice: string])[] => {
   if (heldElsewhere.test(path)) return [];
   if (typeof value !== 'object')
-    return /^(?!Delete$)[\w .()*?/-]{1,50}$/.test(value) ? [[path, String(value)]] : [];
+    return /^(?!Delete$)[\w .()*?/-]{1,50}$|^(\{ )?\$/.test(value) ? [[path, String(value)]] : [];
   const entries = Object.entries(value);
   // As `Block: {}`.
   if (entries.length === 0) return [[path, '']];
@@ -100,7 +100,7 @@ const choices = (value: Json, path: string): (readonly [path: string, choice: st
 
 /** Resources of these types differ: a choice that not all make has the names of those that do. */
 const isDiffering =
-  /^(Events::Rule|KMS::Key|RDS::DBInstance|Lambda::(EventSourceMapping|Function)|SQS::Queue|SecretsManager::Secret|EC2::SecurityGroup)$/;
+  /^(Events::Rule|KMS::Key|RDS::DBInstance|Lambda::(EventSourceMapping|Function)|Logs::MetricFilter|SQS::Queue|SecretsManager::Secret|EC2::SecurityGroup)$/;
 
 /** By path and text, how many resources of each name have it; by type, how many there are. */
 type Counts = Record<string, Record<string, Record<string, number>>>;
@@ -160,7 +160,7 @@ it('no stack has another number, switch or word of AWS', () => {
 
 /** What the CDK derives; policies, alarms, metrics and texts have tests of their own. */
 const notOfReferences =
-  /^(ApiGateway::(Account|Deployment|Resource)|CloudWatch|Custom::Vpc|EC2::(RouteTable|Subnet|VPCGateway)|IAM|Lambda::Permission|Logs::Metric)|[.](Code|DeploymentId|FACTS|KeyPolicy|PolicyDocument|ResourceId|Response(Parameters|Templates)|(?<!Mapping[.])RestApiId|Stage|Role|VpcId|\w*Tags)\b/;
+  /^(ApiGateway::(Account|Deployment|Resource)|CloudWatch|Custom::Vpc|EC2::(RouteTable|Subnet|VPCGateway)|IAM|Lambda::Permission)|[.](Code|DeploymentId|FACTS|KeyPolicy|PolicyDocument|ResourceId|Response(Parameters|Templates)|(?<!Mapping[.])RestApiId|Stage|Role|VpcId|\w*Tags)\b/;
 
 const shown = (value: Json): string => {
   if (typeof value !== 'object') return `${value}`;
