@@ -11,6 +11,12 @@ it.each([5, 9, 13, 27, 31, 41, 43, 46, 50, 51, 53])(
   },
 );
 
+it('a seed repeats its world, with all that happened in it', async () => {
+  const first = await runWorld(drawWorld(5));
+  expect(first.faults.length).toBeGreaterThan(0);
+  expect(await runWorld(drawWorld(5))).toEqual(first);
+});
+
 it('a webhook that hangs takes at most one invocation of twenty on average, and delays no other', async () => {
   const regular = { repeats: 0, bursts: 0, acts: 0, probabilities: {}, outages: [], healthy: 1 };
   const fiveMinutes = { ...drawWorld(2), ...regular, days: 1 / 288, events: 300 };
