@@ -183,4 +183,7 @@ it('lists what AWS refuses, and what depends on it, as not checked, and still lo
   expect(stdout.match(/ \| ok \| [1-9]/g)).toHaveLength(8 - refused.length - 3);
   expect(stdout).toContain('\n- Regions outside of the environment: ec2:DescribeRegions failed.\n');
   expect(stdout).toContain(`\n- ${region}: backup:ListBackupVaults failed: AccessDenied`);
+  // By their permissions' names, as the page has them.
+  for (const [, call] of stdout.matchAll(/ (\w+:\w+) failed: /g))
+    expect(stdout).toMatch(new RegExp(`\\| [^|]*\\b${call}\\b[^|]* \\|\n`));
 });
