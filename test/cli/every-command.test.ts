@@ -108,15 +108,10 @@ const toReserve = usual('move-origin', '--reserve');
 const [running, done] = ['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE'];
 const cleaning = 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS';
 const leaving = { ...withReserve(), update: [running, cleaning] };
+const failures = ['--status', 'failed', '--since', '2026-11-20'];
 const variants: readonly (readonly [command: string, wrong: Wrong])[] = [
   ['deliveries', { ...attempting(), args: [...ofWebhook, '--event', 'evt_1'] }],
-  [
-    'deliveries',
-    {
-      ...attempting(),
-      args: ['--status', 'failed', '--since', '2026-11-20', '--until', '2026-11-21T00:00:00+01:00'],
-    },
-  ],
+  ['deliveries', { ...attempting(), args: [...failures, '--until', '2026-11-21T00:00:00+01:00'] }],
   ['local send-event', usual('local send-event', '--dry-run', '--data', ` ${unlike} `)],
   ['move-origin', usual('move-origin', '--dry-run')],
   // EC2 is down, and the old zone does not respond.

@@ -54,10 +54,8 @@ function signed(by: string, at = new Date()) {
   const headers: Record<string, string> = {
     'webhook-id': 'msg_1',
     'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-    'webhook-signature': signature,
-    'x-svc-webhook-signature': signature,
-    'svc-signature': signature,
   };
+  for (const prefix of ['webhook', 'x-svc-webhook', 'svc']) headers[`${prefix}-signature`] = signature;
   return { body, headers };
 }
 
