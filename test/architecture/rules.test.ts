@@ -88,6 +88,12 @@ const rules: readonly Rule[] = [
     ],
   },
   {
+    title:
+      'folders of local do not import the files that put them together: move what they share to local/shared',
+    forbids: (path, { name }) => /^local\/\w+\//.test(path) && /^local\/[\w-]+$/.test(name),
+    breaches: [['local/aws/services.ts', "import { startLocal } from '../start';"]],
+  },
+  {
     title: 'the page stores nothing but the reader’s choices, and never parses text as markup',
     text: [
       (path) => path.startsWith('dashboard/'),
@@ -130,6 +136,27 @@ const rules: readonly Rule[] = [
     forbids: (path, { name }) =>
       /^test\/(?!runs\/|support\/local-environment\.ts)/.test(path) && name === 'lib/environments',
     breaches: [['test/cli/a.test.ts', "import { environments } from '../../lib/environments';"]],
+  },
+  {
+    // Fictitious rows and stacks may have any name.
+    title: 'tests pick an environment by what it has, not by its name',
+    text: [
+      (path) => /^test\/(?!architecture\/)/.test(path),
+      anyOf(
+        String.raw`(?:===|!==|\bcase|--environment['"],)\s*['"](?:${names})['"]`,
+        String.raw`\b(?:stacks|templates|baseline|outputs)(?:\??\.|\[['"])(?:${names})\b`,
+        String.raw`--environment[ =](?:${names})\b`,
+      ),
+    ],
+    breaches: [
+      ['test/local/a.test.ts', `environments.find(({ name }) => name === '${first.name}')`],
+      ['test/local/a.test.ts', `const { Resources } = templates['${first.stackId}'];`],
+    ],
+  },
+  {
+    title: 'stacks share nothing',
+    text: [isConstruct, /\bexportName\b|\bimportValue\b|\bcrossRegionReferences\b|\bexportValue\b/],
+    breaches: [['lib/stacks/region-stack.ts', "new CfnOutput(this, 'X', { value, exportName: 'x' });"]],
   },
 ];
 
