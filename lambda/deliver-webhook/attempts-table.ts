@@ -96,12 +96,12 @@ async function write(database: Database, attempts: readonly AttemptRow[]): Retur
       update webhooks set failures = case when answered then 0 else failures + silences end
       from (select *, true as answered from answered union all select *, false from silent) locked
       where webhooks.webhook_id = locked.webhook_id
-      returning webhooks.webhook_id, failures, unhealthy_at, paused_until, pause_reason, pause_seconds
+      returning webhooks.webhook_id, url, failures, unhealthy_at, paused_until, pause_reason, pause_seconds
     ), known as (
       select * from counted
       union all
       -- Results without anything to count.
-      select webhook_id, failures, unhealthy_at, paused_until, pause_reason, pause_seconds
+      select webhook_id, webhooks.url, failures, unhealthy_at, paused_until, pause_reason, pause_seconds
       from webhooks
       join result on webhook_id = "webhookId" and webhooks.url = result.url
       where (answered or silences = 0) and webhook_id not in (select webhook_id from counted)
@@ -116,8 +116,7 @@ async function write(database: Database, attempts: readonly AttemptRow[]): Retur
     left join one on one.index = attempt.index
     left join recorded on delivery_id = one."deliveryId" and recorded.series = one.series
       and recorded.number = one.number
-    left join result on result."webhookId" = attempt."webhookId" and result.url = attempt.url
-    left join known on webhook_id = result."webhookId"`,
+    left join known on webhook_id = attempt."webhookId" and known.url = attempt.url`,
   );
   if (!written.ok) return written;
   const found = new Map(written.value.map((row) => [row.index, row]));

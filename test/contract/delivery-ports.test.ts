@@ -93,6 +93,7 @@ const attempt = fc.record({
   durationMs: fc.constantFrom(0, 9, 10),
   outcome: fc.constantFrom('failed', 'delivered', 'delivered', 'given_up'),
   health: fc.constantFrom(undefined, silent, silent, slow, good),
+  url: someUrl,
 });
 const pause = fc.record({
   reason: fc.constantFrom('no_response', 'retry_after'),
@@ -109,7 +110,7 @@ const look = fc.record(
 );
 const event = fc.record({ id: fc.constantFrom('ev-1', 'ev-2'), text: fc.constantFrom('{}', '[]') });
 const act = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ write: some(attempt), url: someUrl }) },
+  { weight: 4, arbitrary: fc.record({ write: some(attempt) }) },
   { weight: 3, arbitrary: fc.record({ set: webhookId, url: someUrl, from: fc.option(health), to: health }) },
   { weight: 3, arbitrary: fc.record({ find: some(look) }) },
   { weight: 2, arbitrary: fc.record({ accept: some(event), messageId: fc.constantFrom('m-1', 'm-2') }) },
@@ -141,13 +142,13 @@ async function tell(acts: readonly Act[], ports: Ports): Promise<unknown> {
   const run = (each: Act): Promise<unknown> => {
     if ('write' in each)
       return write(
-        each.write.map(({ health, ...attempt }) => ({
+        each.write.map(({ health, url, ...attempt }) => ({
           ...row,
           ...attempt,
           ...(attempt.outcome === 'failed' && {
             successor: { attempt: attempt.number, notBefore: attemptedAt },
           }),
-          ...(health && { health: { ...health, url: each.url } }),
+          ...(health && { health: { ...health, url } }),
         })),
       );
     if ('set' in each) {
