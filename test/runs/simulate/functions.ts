@@ -38,7 +38,8 @@ type Identified = Partial<Pick<Delivery, 'deliveryId' | 'eventId' | 'webhookId'>
 const idOf = ({ deliveryId, event, eventId, webhookId }: Identified) =>
   deliveryId ?? event?.id ?? eventId ?? webhookId ?? '';
 
-const never = new Promise<never>(() => undefined);
+/** A promise of each call's own: one that all wait for would keep every world in memory. */
+const never = () => new Promise<never>(() => undefined);
 const quiet = () => undefined;
 const longest = { database: longestCall, keys: timeouts.keys, queues: timeouts.queue };
 const refusals = { database: 'database refused', keys: 'key refused', queues: 'send refused' } as const;
@@ -141,12 +142,12 @@ export class Instance {
       }
       return true;
     };
-    if (dies('before')) return never;
+    if (dies('before')) return never();
     const before = faults.happened.length;
     const value = await work();
     // What shares its instance may wait for it.
     if (faults.happened.length > before) for (const subject of this.batch) invariants.excuse(subject);
-    return dies('after') ? never : value;
+    return dies('after') ? never() : value;
   }
 
   /** Calls a port of a service of ours, which may refuse. */
