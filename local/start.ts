@@ -84,6 +84,7 @@ async function start(
   const open = (name: string, source: string) =>
     openEnvironment(name, source, cleanup.nested(), { ...shared, ...parts });
 
+  /** By name. */
   async function openNew(): Promise<ReadonlyMap<string, Opened>> {
     if (!options.expected || !isNew(state)) return new Map();
     const created = openCluster(state.emptyClusterDirectory, signal);
@@ -105,8 +106,8 @@ async function start(
   }
 
   async function startAll(): Promise<RunningEnvironment[]> {
-    await prepared;
-    const early = await opened;
+    // Both, for what starts now to be stopped.
+    const [, early] = await allSettledOrThrow([prepared, opened]);
     const starting = servingStacks(readAssembly(assembly)).flatMap((stack, position) =>
       (options.environments?.includes(stack.environment) ?? true)
         ? [startOne(stack, position, early.get(stack.environment))]
@@ -119,7 +120,7 @@ async function start(
   const opened = openNew();
   const starting = startAll();
   for (const each of [...Object.values(parts), opened, starting]) each.catch(shared.onFailure);
-  // Also the services, for what starts now to be stopped.
+  // The services, too.
   const [services, , environments] = await allSettledOrThrow([parts.services, parts.certificate, starting]);
   cleanup.nested().add(removeAddresses);
   const databases = Array.from(services.databases, ([environment, url]) => [`database-${environment}`, url]);

@@ -76,11 +76,13 @@ export const kinds = ['data-api', 'dashboard', 'direct'] as const satisfies read
 
 type Kind = (typeof kinds)[number];
 
+/** esbuild's options for a kind. */
 export const optionsOf = (kind: Kind) => (kind === 'dashboard' ? dashboardBuild : handlerBuild(kind));
 
-/** By path, such as `deliver-webhook/index.js`. */
+/** Files by path, such as `deliver-webhook/index.js`. */
 type Built = ReadonlyMap<string, Uint8Array>;
 
+/** The files of a build. */
 export const byPath = ({ outputFiles }: BuildResult<{ write: false }>): Built =>
   new Map(outputFiles.map(({ path, contents }) => [path.replace(/^.*[/\\]bundles[/\\]/, ''), contents]));
 
