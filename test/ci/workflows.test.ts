@@ -67,7 +67,9 @@ const inputs: Readonly<Record<string, object>> = {
 describe.each(workflows)('$name', ({ text }) => {
   const { on, jobs, permissions, env: common } = parse(text);
   const every = Object.entries<Yaml>(jobs);
-  const uploads = stepsOf(text).filter(({ uses = '' }) => uses.includes('/upload-artifact@'));
+  /** The steps of the jobs that a job waits for. */
+  const stepsBefore = ({ needs = [] }: Yaml): Yaml[] =>
+    [needs].flat().flatMap((name) => [...(jobs[name].steps ?? []), ...stepsBefore(jobs[name])]);
   const outputsOf = (job: Yaml) => (job.uses ? workflow('target.yml').on.workflow_call : job).outputs;
 
   it.each(every)('%s has the variables and permissions that it needs, and no others', (_, job) => {
@@ -92,8 +94,12 @@ describe.each(workflows)('$name', ({ text }) => {
       expect(job).toMatchObject({ 'runs-on': 'ubuntu-24.04', 'timeout-minutes': expect.any(Number) });
     expect(permissions).toMatchObject({ contents: 'read' });
     expect(job.permissions ?? permissions).toEqual(permissionsFor(job));
-    for (const step of steps.filter((each: Yaml) => each.uses?.includes('/download-artifact@')))
-      expect(uploads.map((upload) => upload.with.name)).toContain(step.with.name);
+    for (const { uses = '', with: given } of steps) {
+      if (!uses.includes('/download-artifact@')) continue;
+      const before = given['run-id'] ? stepsOf(text) : stepsBefore(job);
+      const uploads = before.filter((step) => step.uses?.includes('/upload-artifact@'));
+      expect(uploads.map((upload) => upload.with.name)).toContain(given.name);
+    }
     const setUp = ['actions/checkout@', 'actions/setup-node@'].map((action) => ({
       uses: expect.stringContaining(action),
     }));
