@@ -1,21 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { KMS } from '@aws-sdk/client-kms';
 import { ExecuteStatementCommand, RDSDataClient } from '@aws-sdk/client-rds-data';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQS } from '@aws-sdk/client-sqs';
 import { Client, type Pool } from 'pg';
-import { signJwt } from '../../cli/callers/sign-jwt';
 import { newId } from '../../domain/ids';
 import { projectRoot } from '../architecture/sources';
-import { deletion, sendPatiently } from '../support/api';
 import { localClient } from '../support/aws-client';
 import { codeUnder, load } from '../support/documents';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { openLocalDatabase } from '../support/postgres';
 import { running } from '../support/rows';
-import { documentedClaims } from '../support/tokens';
 import { startWebhookReceiver } from '../support/webhook-receiver';
 
 const integrating = 'docs/integrating.md';
@@ -113,18 +109,6 @@ it('the code for IAM writes and reads too, with direct access', async () => {
   } finally {
     await pool.end();
   }
-});
-
-it('tokens of the code delete a group', async () => {
-  const { name, tokenIssuer } = withDirectAccess;
-  const organization = await local.walletJson<Organization>(name, 'seed');
-  const claims = documentedClaims(tokenIssuer, organization);
-  const { ApiBaseUrl = '', TokenSigningKeyArn = '', UserActionSigningKeyArn = '' } = local.outputs(name);
-  const kms = new KMS(clientOf('kms'));
-  const accessToken = await signJwt(kms, TokenSigningKeyArn, 'JWT', claims.accessToken);
-  const userAction = await signJwt(kms, UserActionSigningKeyArn, 'user-action+jwt', claims.userAction);
-  const answer = await sendPatiently(ApiBaseUrl, deletion(organization, accessToken, userAction));
-  expect(answer).toMatchObject({ status: 200, text: '{}' });
 });
 
 it('the code for producers sends events, and returns those that the queue refuses', async () => {
