@@ -64,15 +64,18 @@ const inputs: Readonly<Record<string, object>> = {
   'aws-actions/configure-aws-credentials': { 'aws-region': expect.stringContaining('.region }}') },
 };
 
+/** The one workflow that others call. */
+const called = workflow('target.yml').on.workflow_call;
+
 describe.each(workflows)('$name', ({ text }) => {
   const { on, jobs, permissions, env: common } = parse(text);
   const every = Object.entries<Yaml>(jobs);
   /** The steps of the jobs that a job waits for. */
   const stepsBefore = ({ needs = [] }: Yaml): Yaml[] =>
     [needs].flat().flatMap((name) => [...(jobs[name].steps ?? []), ...stepsBefore(jobs[name])]);
-  const outputsOf = (job: Yaml) => (job.uses ? workflow('target.yml').on.workflow_call : job).outputs;
+  const outputsOf = (job: Yaml) => (job.uses ? called : job).outputs;
 
-  it.each(every)('%s has the variables and permissions that it needs, and no others', (_, job) => {
+  it.each(every)('%s has the variables and permissions that it needs, and no others', (id, job) => {
     const { steps = [] } = job;
     for (const { run = '', env } of steps) {
       const variables = named(/\$\{?([A-Z]\w+)/g, run).filter((each) => !each.startsWith('GITHUB_'));
@@ -90,8 +93,13 @@ describe.each(workflows)('$name', ({ text }) => {
       /needs\.([\w-]+)\.outputs\.([\w-]+)/g,
     ))
       expect(Object.keys(outputsOf(jobs[name]))).toContain(output);
-    if (!job.uses)
-      expect(job).toMatchObject({ 'runs-on': 'ubuntu-24.04', 'timeout-minutes': expect.any(Number) });
+    for (const [name, value] of Object.entries(job.outputs ?? {})) {
+      const [, step] = /^\$\{\{ steps\.([\w-]+)\.outputs\./.exec(`${value}`) ?? [];
+      expect(steps.map((each: Yaml) => each.id)).toContain(step);
+      if (on.workflow_call) expect(called.outputs[name].value).toBe(`\${{ jobs.${id}.outputs.${name} }}`);
+    }
+    if (job.uses) expect(Object.keys(job.with)).toEqual(Object.keys(called.inputs));
+    else expect(job).toMatchObject({ 'runs-on': 'ubuntu-24.04', 'timeout-minutes': expect.any(Number) });
     expect(permissions).toMatchObject({ contents: 'read' });
     expect(job.permissions ?? permissions).toEqual(permissionsFor(job));
     for (const { uses = '', with: given } of steps) {

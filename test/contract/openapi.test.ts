@@ -28,6 +28,19 @@ it('the document is valid OpenAPI 3.1', async () => {
   expect(stdout).toContain('"valid": true');
 });
 
+it('uses each component that it defines, and no other', () => {
+  const references = JSON.stringify(openApi).matchAll(/"\$ref":"#\/components\/(\w+\/[\w-]+)"/g);
+  const schemes = operations().flatMap(({ operation }) => operation.security.flatMap(Object.keys));
+  const used = [
+    ...Array.from(references, ([, name]) => name),
+    ...schemes.map((name) => `securitySchemes/${name}`),
+  ];
+  const defined = Object.entries<object>(openApi.components).flatMap(([kind, all]) =>
+    Object.keys(all).map((name) => `${kind}/${name}`),
+  );
+  expect(new Set(used)).toEqual(new Set(defined));
+});
+
 it('lists the problems of domain/routes.ts, as npx tsx test/runs/write-problems.ts writes them', () => {
   const document = readFileSync(openApiFile, 'utf8');
   expect(withProblems(document)).toBe(document);
