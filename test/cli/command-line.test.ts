@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { resolve } from 'node:path';
 import type { Option } from 'commander';
 import { runCommandLine } from '../../cli/command-line';
+import { time } from '../../cli/shell/options';
 import { createTerminal, table } from '../../cli/shell/terminal';
 import { walletCommand } from '../../cli/shell/wallet-command';
 import { printable } from '../../domain/printable';
@@ -167,3 +168,14 @@ it.each(walletCommands)(
     }
   },
 );
+
+it.each([
+  ['90s', 90],
+  ['5m', 300],
+  ['1.5h', 5_400],
+  ['2d', 172_800],
+])('a time may be an age: %s', (age, seconds) => {
+  const now = jest.spyOn(Date, 'now').mockReturnValue(Date.UTC(2026, 10, 28));
+  expect(Date.now() - Date.parse(time(age))).toBe(1_000 * seconds);
+  now.mockRestore();
+});
