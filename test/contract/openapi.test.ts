@@ -41,6 +41,22 @@ it('uses each component that it defines, and no other', () => {
   expect(new Set(used)).toEqual(new Set(defined));
 });
 
+/** The places of schemas that do not say what a value is. */
+function untyped(schema: typeof openApi = {}, place = ''): string[] {
+  const { type, items, properties = {} } = schema;
+  const says = ['type', '$ref', 'const', 'enum', 'oneOf', 'allOf'].some((name) => name in schema);
+  return [
+    ...(says ? [] : [place]),
+    ...(type === 'array' ? untyped(items, `${place}[]`) : []),
+    ...Object.entries(properties).flatMap(([name, each]) => untyped(each, `${place}.${name}`)),
+  ];
+}
+
+it('says what each value is, but for the data of events', () => {
+  const schemas = Object.entries(openApi.components.schemas);
+  expect(schemas.flatMap(([name, schema]) => untyped(schema, name))).toEqual(['WebhookEvent.data']);
+});
+
 it('lists the problems of domain/routes.ts, as npx tsx test/runs/write-problems.ts writes them', () => {
   const document = readFileSync(openApiFile, 'utf8');
   expect(withProblems(document)).toBe(document);
