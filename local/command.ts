@@ -6,6 +6,7 @@ import type { Seeded } from '../domain/operations';
 import { takenByNpm } from '../domain/shell';
 import { provideAssembly } from './assembly/cache';
 import { banner } from './banner';
+import { isNew } from './database-folder';
 import { removePostgres } from './postgres/postgres';
 import { Cleanup } from './shared/cleanup';
 import { highestOffset, type Ports, requireFreePorts } from './shared/ports';
@@ -166,11 +167,12 @@ function textOf(failure: unknown): string {
 }
 
 /** @throws StartError if the disk is nearly full: a start would end in the middle, with an error of whatever wrote last */
-function requireSpace({ directory, environmentsDirectory }: StateFolder): void {
+function requireSpace(state: StateFolder): void {
+  const { directory } = state;
   const { bavail, bsize } = statfsSync(directory);
   const free = Math.floor((bavail * bsize) / 1e6);
   // Three environments and the stacks; later starts write little.
-  const needed = existsSync(environmentsDirectory) ? 50 : 300;
+  const needed = isNew(state) ? 300 : 50;
   if (free < needed)
     throw new StartError(
       `${directory} has ${free} MB of free space, and a start needs ${needed} MB. Free some, or use another folder with --state DIR.`,

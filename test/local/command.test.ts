@@ -57,17 +57,17 @@ it.each([
   expect(said).toContain(message);
 });
 
-/** A state that has environments needs no new cluster. */
-function makeState(): void {
-  mkdirSync(join(folder(), 'state/environments'), { recursive: true });
+/** A state with an environment's database, or less. */
+function makeState(content = `environments/${first.name}/postgres`): void {
+  mkdirSync(join(folder(), 'state', content), { recursive: true });
   writeFileSync(join(folder(), 'state/.wallet-state'), '');
 }
 
 const bug = new TypeError('a bug');
 
 /** Starts with environments that do nothing until they fail, and cannot save when they stop. */
-async function startIdle(failing: 'environment' | 'uncaught' = 'environment') {
-  makeState();
+async function startIdle(failing: 'environment' | 'uncaught' = 'environment', content?: string) {
+  makeState(content);
   let onUncaught: (error: Error) => void = () => undefined;
   mockStart.mockImplementation(async ({ ending }: LocalOptions) => {
     setImmediate(() => (failing === 'uncaught' ? onUncaught(bug) : ending?.abort(bug)));
@@ -118,11 +118,13 @@ it('tells a port in use while it synthesizes', async () => {
 });
 
 it.each([
-  [49, /has 49 MB of free space, and a start needs 50 MB\. Free some/],
-  [50, /a bug/],
-])('with %d MB of free space: %s', async (free, said) => {
+  [49, /has 49 MB of free space, and a start needs 50 MB\. Free some/, undefined],
+  [50, /a bug/, undefined],
+  // Of a start that was killed before it had a database.
+  [299, /a start needs 300 MB/, 'environments'],
+])('with %d MB of free space: %s', async (free, said, content) => {
   const statfs = jest.spyOn(fs, 'statfsSync').mockReturnValue({ bavail: free, bsize: 1e6 } as never);
-  const started = await startIdle();
+  const started = await startIdle('environment', content);
   statfs.mockRestore();
   expect(started).toEqual({ exitCode: 1, said: expect.stringMatching(said) });
 });
