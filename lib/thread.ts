@@ -22,7 +22,7 @@ const limit = 120_000;
 /** Works while this thread is busy, too: the CDK's synthesis never returns to the event loop. */
 export interface Thread<Message> {
   post(value: unknown): void;
-  /** Waits for the next message. Undefined if it has none, or has failed: the caller then does the work itself, and meets the same error. */
+  /** Waits for the next message. Undefined if it has none, or has failed. */
   next(): Message | undefined;
 }
 
@@ -32,6 +32,7 @@ export function startThread<Message>(file: string): Thread<Message> {
   const sent = new Int32Array(new SharedArrayBuffer(4));
   const data: ThreadData = { port, sent };
   const worker = new Worker(file, { workerData: data, transferList: [port] });
+  // The caller, which then does the work itself, meets the same error.
   worker.on('error', () => undefined);
   worker.on('exit', () => Atomics.store(sent, 0, ended));
   worker.unref();

@@ -120,7 +120,7 @@ async function start(
   const opened = openNew();
   const starting = startAll();
   for (const each of [...Object.values(parts), opened, starting]) each.catch(shared.onFailure);
-  // The services, too.
+  // The services, too, for what starts now to be stopped.
   const [services, , environments] = await allSettledOrThrow([parts.services, parts.certificate, starting]);
   cleanup.nested().add(removeAddresses);
   const databases = Array.from(services.databases, ([environment, url]) => [`database-${environment}`, url]);

@@ -87,8 +87,13 @@ describe.each(workflows)('$name', ({ text }) => {
         expect([name, expression ?? String(value)]).toEqual([name, values[name] ?? usual]);
       }
     }
-    for (const { uses = '', with: given = {} } of steps)
+    for (const { uses = '', with: given = {} } of steps) {
       expect(given).toMatchObject(inputs[uses.split('@')[0]] ?? {});
+      if (!uses.includes('/download-artifact@')) continue;
+      const before = given['run-id'] ? stepsOf(text) : stepsBefore(job);
+      const uploads = before.filter((step) => step.uses?.includes('/upload-artifact@'));
+      expect(uploads.map((upload) => upload.with.name)).toContain(given.name);
+    }
     for (const [, name = '', output = ''] of JSON.stringify(job).matchAll(
       /needs\.([\w-]+)\.outputs\.([\w-]+)/g,
     ))
@@ -102,12 +107,6 @@ describe.each(workflows)('$name', ({ text }) => {
     else expect(job).toMatchObject({ 'runs-on': 'ubuntu-24.04', 'timeout-minutes': expect.any(Number) });
     expect(permissions).toMatchObject({ contents: 'read' });
     expect(job.permissions ?? permissions).toEqual(permissionsFor(job));
-    for (const { uses = '', with: given } of steps) {
-      if (!uses.includes('/download-artifact@')) continue;
-      const before = given['run-id'] ? stepsOf(text) : stepsBefore(job);
-      const uploads = before.filter((step) => step.uses?.includes('/upload-artifact@'));
-      expect(uploads.map((upload) => upload.with.name)).toContain(given.name);
-    }
     const setUp = ['actions/checkout@', 'actions/setup-node@'].map((action) => ({
       uses: expect.stringContaining(action),
     }));
