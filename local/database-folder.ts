@@ -13,15 +13,17 @@ export function isNew({ environmentsDirectory, environment }: StateFolder): bool
 }
 
 /**
- * The folder of an environment's PostgreSQL, created as a copy of the empty cluster.
+ * The folder of an environment's PostgreSQL, created as a copy of the empty cluster, if there is one.
  *
  * @param source what the database is restored from: it has a folder of its own, and starts empty
+ * @param isLast whether nobody else needs the empty cluster, which becomes this one's
  */
 export async function provideDatabaseFolder(
   environment: string,
   source: string,
   { emptyClusterDirectory, ...state }: StateFolder,
   signal: AbortSignal,
+  isLast = false,
 ): Promise<string> {
   const { databaseDirectory, customResourcesFile, messagesFile } = state.environment(environment);
   const directory = `${databaseDirectory}${source}`;
@@ -29,7 +31,9 @@ export async function provideDatabaseFolder(
   // Written for an earlier database. At once: this start's custom resources do not wait for PostgreSQL.
   for (const file of [customResourcesFile, messagesFile]) rmSync(file, { force: true });
   await mkdir(dirname(directory), { recursive: true });
-  if (existsSync(emptyClusterDirectory)) {
+  if (isLast) {
+    await rename(emptyClusterDirectory, directory);
+  } else if (existsSync(emptyClusterDirectory)) {
     // Renamed when complete.
     const unfinished = `${directory}.unfinished`;
     await rm(unfinished, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { type Authorize, createPermissions, type Decide, type Permissions } from
 import type { Runtime } from './aws/lambda/instance';
 import { localCertificate } from './aws/rds/certificate';
 import { startServices } from './aws/services';
-import { isNew, restoredFrom } from './database-folder';
+import { isNew, provideDatabaseFolder, restoredFrom } from './database-folder';
 import { type Opened, openEnvironment, type Shared, startEnvironment } from './environment';
 import { openCluster } from './postgres/cluster';
 import { allSettledOrThrow, Cleanup } from './shared/cleanup';
@@ -90,7 +90,13 @@ async function start(
     const created = openCluster(state.emptyClusterDirectory, signal);
     const names = options.environments ?? options.expected();
     await created;
-    return new Map(names.map((name) => [name, open(name, '')]));
+    const environments = new Map<string, Opened>();
+    // One after the other: the last one takes the cluster, which is copied for the others.
+    for (const [index, name] of names.entries()) {
+      await provideDatabaseFolder(name, '', state, signal, index === names.length - 1);
+      environments.set(name, open(name, ''));
+    }
+    return environments;
   }
 
   async function startOne(stack: Stack, position: number, early?: Opened): Promise<RunningEnvironment> {

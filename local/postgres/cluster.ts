@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { yieldToOthers } from '../shared/processes';
 import { type Account, chownTo, postgresEnvironment, postgresPrograms } from './programs';
 
 /** A PostgreSQL database cluster on disk. */
@@ -79,6 +80,7 @@ async function initialize(folder: string, signal: AbortSignal | undefined): Prom
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
+  yieldToOthers(child);
   const ended = new Promise<string>((resolve) => {
     child.on('error', ({ message }) => {
       // The program is there: its loader is not.
