@@ -26,10 +26,6 @@ function run(temporary = mkdtempSync(join(project, 'cold-'))) {
   return [status, stdout, stderr];
 }
 
-it('loads TypeScript', () => {
-  expect(run()).toEqual([0, 'started\n', '']);
-});
-
 const program = join(project, native, 'bin/esbuild');
 const other = join(project, 'node_modules/@esbuild/aix-ppc64');
 // Each leaves what it does to the next.

@@ -1,10 +1,7 @@
 const { ChildProcess } = require('node:child_process');
 const { setTimeout: sleep } = require('node:timers/promises');
-const { join, relative } = require('node:path');
 const vm = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
-
-const root = join(__dirname, '../..');
 
 /*
  * The environment of every test file: Node.js's own realm, instead of a new one for each. The files of a worker thus share
@@ -55,7 +52,7 @@ function listOpen() {
     ...processes,
   ];
 }
-/** What was not open before, and does not close within 20 s: more than any takes beside other load. */
+/** What was not open before, and does not close within 20 s: more than any takes beside other load. No timer has a reason to run on. */
 async function leftOpen(before) {
   const deadline = performance.now() + 20_000;
   for (;;) {
@@ -64,36 +61,11 @@ async function leftOpen(before) {
     const left = listOpen().filter(
       (each) => !earlier.includes(each) || !earlier.splice(earlier.indexOf(each), 1),
     );
+    if (left.includes('Timeout')) return ['a timer, such as a deadline that was not cleared'];
     if (left.length === 0 || performance.now() > deadline) return left;
     await sleep(10);
   }
 }
-
-/** The timers of the product's code, and the file that started them. */
-const timers = new Map();
-const { setTimeout: start } = globalThis;
-globalThis.setTimeout = Object.assign((...args) => {
-  const timer = start(...args);
-  const { prepareStackTrace, stackTraceLimit } = Error;
-  Error.stackTraceLimit = 8;
-  Error.prepareStackTrace = (_, callers) =>
-    // A test may have put a spy between.
-    callers
-      .map((each) => relative(root, each.getFileName() ?? ''))
-      .find((file) => !/^(test|node_modules\/jest-mock)\//.test(file));
-  const where = new Error().stack ?? '';
-  Object.assign(Error, { prepareStackTrace, stackTraceLimit });
-  if (/^(cli|domain|lambda|local)\//.test(where)) timers.set(timer, where);
-  return timer;
-}, start);
-
-/** Those that run and keep a process alive, each reported once. A test may share a local environment, which has some, with others. */
-const leftRunning = (isInEnvironment) =>
-  Array.from(timers, ([timer, where]) => {
-    if (isInEnvironment && where.startsWith('local/')) return [];
-    timers.delete(timer);
-    return timer._destroyed || !timer.hasRef() ? [] : `timer of ${where}`;
-  }).flat();
 
 module.exports = class OneRealm extends TestEnvironment {
   constructor(config, context) {
@@ -124,14 +96,8 @@ module.exports = class OneRealm extends TestEnvironment {
     return nodesRealm;
   }
 
-  handleTestEvent({ name, test }) {
-    if (name !== 'test_done') return;
-    const left = leftRunning(true);
-    if (left.length > 0) test.errors.push(new Error(`The test left a ${[...new Set(left)].join(', ')}`));
-  }
-
   async teardown() {
-    const left = [...leftRunning(false), ...(await leftOpen(this.before))];
+    const left = await leftOpen(this.before);
     await super.teardown();
     this.restore();
     if (left.length > 0) throw new Error(`Tests left open: ${[...new Set(left)].join(', ')}`);

@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import { type CommandContext, runLocalCommand } from '../../local/command';
 import { highestOffset, portOf, receiverUrl } from '../../local/shared/ports';
 import type { LocalOptions } from '../../local/start';
-import { scripts } from '../../package.json';
 import { startHttpServer } from '../support/http-server';
 import { first } from '../support/rows';
 import { environments } from '../support/table';
@@ -88,11 +87,6 @@ it.each(['environment', 'uncaught'] as const)(
     expect(readdirSync(join(folder(), 'state'))).not.toContain('lock');
   },
 );
-
-it("npm run watch follows the stacks' sources, beside the program's own", () => {
-  const watched = Array.from(scripts.watch.matchAll(/--include (\S+)/g), ([, path]) => path);
-  expect(watched.sort()).toEqual(['dashboard', 'docs/receivers.md', 'domain', 'lambda', 'lib']);
-});
 
 it('uses the documented ports, and higher ones', () => {
   expect([portOf('api', 0, { offset: 0 }), portOf('dashboard', 2, { offset: 1_000 })]).toEqual([8001, 9103]);

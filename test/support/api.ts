@@ -21,27 +21,30 @@ export interface WireRequest {
 
 export type Answer = Awaited<ReturnType<typeof send>>;
 
-/** Sends a request and validates the response against the OpenAPI document. */
-export async function send(baseUrl: string, { method = 'DELETE', path, headers = [], body }: WireRequest) {
+/** Sends a request, and reads the response as it is. */
+export async function exchange(
+  baseUrl: string,
+  { method = 'DELETE', path, headers = [], body }: WireRequest,
+) {
   const { hostname, port, host } = new URL(baseUrl);
   // With headers as a list, Node adds none of its own.
-  const length = body === undefined ? [] : [['content-length', `${Buffer.byteLength(body)}`]];
-  const sent = request({
-    hostname,
-    port,
-    method,
-    path,
-    signal: AbortSignal.timeout(30_000),
-    headers: [['host', host], ...length, ...headers].flat(),
-  });
+  const hosts = headers.some(([name]) => name === 'host') ? [] : ['host', host];
+  const length = body === undefined ? [] : ['content-length', `${Buffer.byteLength(body)}`];
+  const all = [...hosts, ...length, ...headers.flat()];
+  const signal = AbortSignal.timeout(30_000);
+  const sent = request({ hostname, port, method, path, signal, headers: all });
   const [response] = (await once(sent.end(body), 'response')) as [IncomingMessage];
   // The server may close the connection before it has read the body.
   sent.on('error', () => undefined);
-  const text = await readText(response);
-  const { statusCode: status = 0, headers: received } = response;
-  expectDocumented({ method, path, status, headers: received, body: text });
-  const parsed: { readonly code?: string; readonly requestId?: string } = JSON.parse(text || '{}');
-  return { status, headers: received, text, body: parsed };
+  return { status: response.statusCode ?? 0, headers: response.headers, text: await readText(response) };
+}
+
+/** Sends a request and validates the response against the OpenAPI document. */
+export async function send(baseUrl: string, wire: WireRequest) {
+  const { status, headers, text } = await exchange(baseUrl, wire);
+  expectDocumented({ method: wire.method ?? 'DELETE', path: wire.path, status, headers, body: text });
+  const body: { readonly code?: string; readonly requestId?: string } = JSON.parse(text || '{}');
+  return { status, headers, text, body };
 }
 
 /** As `send`, with retries while other tests exhaust the environment's rate limit. */

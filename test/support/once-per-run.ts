@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { tryLockFile } from '../../local/shared/file-lock';
 
 export type SharedInRun = 'assembly' | 'cluster' | 'environments' | 'postgres';
 
@@ -12,11 +13,8 @@ export async function sharedInRun<Value = { readonly directory: string }>(name: 
   return (await response.json()) as Value;
 }
 
-/** Milliseconds: many times what anything takes, for a process that ended while it made it. */
-const longest = 120_000;
-
 /**
- * The result of `make`, cached for all test files of a run, which have separate modules and memory; not outside Jest.
+ * The result of `make`, not empty, cached for all test files of a run, which have separate modules and memory; not outside Jest.
  * Of files that need it at the same time, one makes it, and the others wait.
  *
  * @param what a unique name
@@ -25,29 +23,17 @@ const longest = 120_000;
 export function oncePerRun(what: string, make: () => string): string {
   if (!process.env.SHARED_IN_RUN_URL) return make();
   const file = join(tmpdir(), createHash('sha256').update(what).digest('hex'));
-  const claim = `${file}.claim`;
-  for (const end = Date.now() + longest; !isClaimed(claim) && Date.now() < end; ) {
-    if (existsSync(file)) return readFileSync(file, 'utf8');
+  let lock = tryLockFile(file);
+  for (; lock === 'held'; lock = tryLockFile(file))
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
-  }
+  if (lock === 'unsupported') return make();
   try {
-    if (existsSync(file)) return readFileSync(file, 'utf8');
+    const cached = readFileSync(file, 'utf8');
+    if (cached) return cached;
     const made = make();
-    // Renamed when complete: others read it meanwhile.
-    const unfinished = `${file}.${process.pid}`;
-    writeFileSync(unfinished, made);
-    renameSync(unfinished, file);
+    writeFileSync(file, made);
     return made;
   } finally {
-    rmSync(claim, { force: true });
-  }
-}
-
-function isClaimed(file: string): boolean {
-  try {
-    writeFileSync(file, '', { flag: 'wx' });
-    return true;
-  } catch {
-    return false;
+    closeSync(lock);
   }
 }

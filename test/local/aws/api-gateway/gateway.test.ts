@@ -1,14 +1,11 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { readApi } from '../../../../local/aws/api-gateway/api';
 import { type Gateway, openApis, openGateway } from '../../../../local/aws/api-gateway/gateway';
 import { failed } from '../../../../local/aws/lambda/instance';
 import { Cleanup } from '../../../../local/shared/cleanup';
+import { exchange, type WireRequest } from '../../../support/api';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read single fields of events and bodies
 type Json = any;
-type Headers = Readonly<Record<string, string | string[]>>;
 /** A returned error is a failed invocation. */
 type Behaviour = (event: Json) => unknown;
 
@@ -77,23 +74,18 @@ async function start(
     },
   });
   gateway.serve({ api: read(changes), findFunction, region: 'eu-central-1', clock });
-  /** Sends the path unchanged; `fetch` would normalize it. */
-  async function send(path: string, headers: Headers = {}, body = '', method = 'GET') {
-    const all = { 'content-length': String(Buffer.byteLength(body)), ...headers };
-    const sent = request(gateway.url, { path, method, headers: all, agent: false }).end(body);
-    const [incoming] = (await once(sent, 'response')) as [IncomingMessage];
-    return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
-  }
+  const send = (path: string, headers: WireRequest['headers'] = [], more: Partial<WireRequest> = {}) =>
+    exchange(gateway.url, { method: 'GET', path, headers, ...more });
   return { events, send };
 }
 
-it.each([
-  ['/nowhere', {}, 403, 'Missing Authentication Token'],
-  ['/groups/%zz', {}, 400, 'Bad Request'],
-  ['/groups/a', { host: 'page.example' }, 403, 'Forbidden'],
+it.each<[path: string, headers: [string, string][], status: number, message: string]>([
+  ['/nowhere', [], 403, 'Missing Authentication Token'],
+  ['/groups/%zz', [], 400, 'Bad Request'],
+  ['/groups/a', [['host', 'page.example']], 403, 'Forbidden'],
 ])('GET %s with %j is refused', async (path, headers, status, message) => {
   const { events, send } = await start();
-  expect(await send(path, headers)).toMatchObject({ status, body: expect.stringContaining(message) });
+  expect(await send(path, headers)).toMatchObject({ status, text: expect.stringContaining(message) });
   expect(events).toEqual([]);
 });
 
@@ -117,8 +109,13 @@ it("throttles each method by a token bucket with rate and burst, its own or the 
 it('sends functions the event of a REST API, with null for what the request lacks', async () => {
   const { events, send } = await start();
   const path = '/groups/a%2Fb%20c/';
-  const sent = { 'X-One': '1', 'x-two': ['a', 'b'] };
-  const { headers } = await send(`/${path}?x=1&x=2;y=%C3%A4+=&__proto__=3`, sent, '{"a":1}');
+  const sent = [
+    ['X-One', '1'],
+    ['x-two', 'a'],
+    ['x-two', 'b'],
+  ] as const;
+  const query = '?x=1&x=2;y=%C3%A4+=&__proto__=3';
+  const { headers } = await send(`/${path}${query}`, sent, { body: '{"a":1}' });
   await send('/');
   expect(events).toMatchObject([
     {
@@ -135,8 +132,9 @@ it('sends functions the event of a REST API, with null for what the request lack
     },
     { resource: '/', pathParameters: null, body: null, multiValueQueryStringParameters: null },
   ]);
-  const query = Object.entries(events[0].queryStringParameters);
-  expect(query).toEqual(Object.entries({ x: '2', y: 'ä =', ['__proto__']: '3' }));
+  expect(Object.entries(events[0].queryStringParameters)).toEqual(
+    Object.entries({ x: '2', y: 'ä =', ['__proto__']: '3' }),
+  );
 });
 
 const fails = () => new Error('secret');
@@ -158,7 +156,7 @@ it.each<[what: string, Behaviour, status: number, message?: string]>([
 ])('a function that %s is an error, without its reason', async (_, groups, status, message = internal) => {
   const changes = root({ ...lambda('groups'), TimeoutInMillis: 50 });
   const { send } = await start({ groups }, { changes });
-  expect(await send('/')).toMatchObject({ status, body: JSON.stringify({ message }) });
+  expect(await send('/')).toMatchObject({ status, text: JSON.stringify({ message }) });
 });
 
 const allow: Behaviour = ({ methodArn }) => ({
@@ -173,7 +171,7 @@ it('caches decisions per identity for the time to live, applied to each method; 
   const authorizer: Behaviour = (event) => (isFailing ? fails() : allow(event));
   const { events, send } = await start({ authorizer, groups: () => ({}) }, { clock: () => now });
   async function expectStatus(status: number, decisions: number, authorization: string, id = 'a') {
-    const answer = await send(`/groups/${id}`, { authorization }, '', 'DELETE');
+    const answer = await send(`/groups/${id}`, [['authorization', authorization]], { method: 'DELETE' });
     expect(answer.status).toBe(status);
     expect(events.filter(({ type }) => type === 'REQUEST')).toHaveLength(decisions);
   }
