@@ -30,19 +30,6 @@ export async function startPostgres(options: Pick<PostgresOptions, 'certificate'
   });
 }
 
-/** Kills all processes of a server at once, as a crash does. */
-export function killServer(postmaster: number): void {
-  // The main process is stopped first, so that it does not react, and killed last, so that its children do not.
-  process.kill(postmaster, 'SIGSTOP');
-  for (const pid of [...childrenOf(postmaster), postmaster]) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has exited.
-    }
-  }
-}
-
 /** Copies the folder of a PostgreSQL that runs, as a snapshot of its volume: what it wrote until one moment. */
 export function copyRunning(from: string, to: string): void {
   const pidFile = (directory: string) => join(clusterIn(directory).data, 'postmaster.pid');

@@ -30,23 +30,21 @@ export async function startTestQueues() {
     { step: 'initialize' },
   );
 
-  async function create(attributes: Record<string, string> = { VisibilityTimeout: '30' }) {
+  async function create() {
+    const attributes = { VisibilityTimeout: '30' };
     const queue = server.createQueue({ name: randomUUID(), region, attributes });
     const QueueUrl = queue.url;
     const calls = () => accepted.filter((call) => call.QueueUrl === QueueUrl);
     return {
       ...queue,
-      /** @param reason an attribute, as of a dead letter. @default - none */
-      async send(MessageBody: string, reason?: string) {
-        const MessageAttributes = reason ? { Reason: { DataType: 'String', StringValue: reason } } : {};
-        await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, MessageAttributes }));
+      async send(MessageBody: string) {
+        await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
       },
       /** Visible messages as Lambda passes them to a function. */
-      async receive(MaxNumberOfMessages = 10) {
+      async receive() {
         const all = { MessageSystemAttributeNames: ['All' as const], MessageAttributeNames: ['All'] };
-        const { Messages = [] } = await sqs.send(
-          new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages, ...all }),
-        );
+        const input = { QueueUrl, MaxNumberOfMessages: 10, ...all };
+        const { Messages = [] } = await sqs.send(new ReceiveMessageCommand(input));
         const source = { queueArn: queue.arn, region };
         return Messages.map((message) => sqsRecord(message as ReceivedMessage, source));
       },

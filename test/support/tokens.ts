@@ -48,22 +48,13 @@ const { deletionClaims } = load<{ deletionClaims(iss: string, by: object, group:
   codeUnder('docs/tokens.md', 'A deletion')[0] ?? '',
 );
 
-/** The claims of both tokens that docs/tokens.md makes for the deletion of an organization's group. */
-export const documentedClaims = (
-  iss: string,
-  {
-    callerId: sub,
-    organizationId: org,
-    userGroupId,
-  }: Pick<Organization, 'callerId' | 'organizationId' | 'userGroupId'>,
-) => deletionClaims(iss, { sub, org, kind: caller.kind }, userGroupId);
+type Deleting = Pick<Organization, 'callerId' | 'organizationId' | 'userGroupId'>;
 
-const claims = () =>
-  documentedClaims(issuer, {
-    callerId: caller.identityId,
-    organizationId: caller.organizationId,
-    userGroupId,
-  });
+/** The claims of both tokens that docs/tokens.md makes for the deletion of an organization's group. */
+export const documentedClaims = (iss: string, { callerId, organizationId, userGroupId }: Deleting) =>
+  deletionClaims(iss, { sub: callerId, org: organizationId, kind: caller.kind }, userGroupId);
+
+const claims = () => documentedClaims(issuer, { ...caller, callerId: caller.identityId, userGroupId });
 
 export const accessTokenClaims = (overrides: Json = {}): Json => ({ ...claims().accessToken, ...overrides });
 

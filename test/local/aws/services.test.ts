@@ -71,13 +71,3 @@ it('KMS finds a key of an older state by its logical id, once', async () => {
   expect((await generateMac(mac)).Mac).toEqual(Mac);
   expect((await generateMac('other')).Mac).not.toEqual(Mac);
 });
-
-it('KMS has one material for a key and for the ARN that its row records, whichever is first', async () => {
-  const recordedArn = arn('kms:key/recorded').replace('central', 'west');
-  const { Mac } = await generateMac(mac);
-  createMac(mac, { recordedArn });
-  services.keys.share({ arn: recordedArn, directory: folder() });
-  expect((await generateMac(recordedArn)).Mac).toEqual(Mac);
-  createMac(arn('kms:key/other'), { recordedArn });
-  expect((await generateMac('other')).Mac).toEqual(Mac);
-});

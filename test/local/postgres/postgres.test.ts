@@ -15,7 +15,7 @@ import {
 import { installedPackage, postgresPrograms, requireCapabilities } from '../../../local/postgres/programs';
 import { isAlive } from '../../../local/shared/processes';
 import { eventually } from '../../support/eventually';
-import { copyNewCluster, killServer } from '../../support/postgres';
+import { copyNewCluster } from '../../support/postgres';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 /** Holds a cluster that the tests of this file share. */
@@ -62,7 +62,7 @@ it('reports only crashes; another start has the committed data, and stop leaves 
   const onUnexpectedEnd = (how: string) => ends.push(how);
   const killed = await start({ onUnexpectedEnd });
   await query(killed, 'create table commits as select 42 as answer');
-  killServer(killed.pid);
+  process.kill(killed.pid, 'SIGKILL');
   await eventually(() => ends.length > 0);
   await killed.stop();
   const next = await start({ onUnexpectedEnd });

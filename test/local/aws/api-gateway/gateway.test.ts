@@ -188,8 +188,8 @@ it('caches decisions per identity for the time to live, applied to each method; 
 });
 
 const mocked = { StatusCode: '200', ResponseTemplates: { 'application/json': '$context.stage' } };
+// Another integration: test/local/start.test.ts.
 it.each<[message: string, changes: object]>([
-  ['Root: an integration of type HTTP', root({ Type: 'HTTP' })],
   ['Authorizer: an authorizer of type TOKEN', authorizer({ Type: 'TOKEN' })],
   ...['querystring.a', 'header.a, method.request.header.b', 'header.'].map((of): [string, object] => {
     const IdentitySource = `method.request.${of}`;

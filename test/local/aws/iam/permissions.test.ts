@@ -84,7 +84,7 @@ it('a service invokes a function only for the resource that a permission names',
 it.each<[what: string, statement: object]>([
   ['the element NotAction', { Effect: 'Allow', NotAction: 'sqs:*', Resource: '*' }],
   ['the principal Federated', { ...allow, Principal: { Federated: 'x' } }],
-  ['the condition operator NotEquals', { ...allow, Condition: { NotEquals: { 'aws:SourceAccount': '1' } } }],
+  // Another condition operator: test/local/start.test.ts.
   ['the condition key aws:SourceIp', { ...allow, Condition: { StringEquals: { 'aws:SourceIp': '1' } } }],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a policy variable
   ['the value "arn:${aws:userid}"', { ...allow, Resource: 'arn:${aws:userid}' }],

@@ -97,12 +97,6 @@ describe('an event source', () => {
     return { reserve, stop };
   }
 
-  it('refuses a mapping whose function cannot report failed messages', async () => {
-    await expect(feed(() => undefined, { FunctionResponseTypes: undefined })).rejects.toThrow(
-      'M: FunctionResponseTypes undefined is not supported on this machine.',
-    );
-  });
-
   const report = (failure: object) => ({ batchItemFailures: [failure] });
   it.each<[what: string, result: Handler, remaining: number]>([
     ['reports one message', ([first]) => report({ itemIdentifier: first?.messageId }), 1],
