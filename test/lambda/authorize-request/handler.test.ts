@@ -33,20 +33,14 @@ const token = (claims: Json = {}, header: Json = {}, by = key) =>
   signJwt(by, accessTokenClaims(claims), header);
 
 it('allows every route of the stage, so that a cached policy never denies another route', async () => {
-  const exp = seconds() + 60;
+  const [exp, { kind }] = [seconds() + 60, caller];
   expect(await authorize({ authorization: `Bearer ${token({ exp })}` })).toEqual({
     principalId: caller.identityId,
     policyDocument: {
       Version: '2012-10-17',
       Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: `${stage}/*` }],
     },
-    context: {
-      sub: caller.identityId,
-      org: caller.organizationId,
-      kind: caller.kind,
-      nbf: `${seconds()}`,
-      exp: `${exp}`,
-    },
+    context: { sub: caller.identityId, org: caller.organizationId, kind, nbf: `${seconds()}`, exp: `${exp}` },
   });
 });
 
@@ -71,9 +65,9 @@ it('denies with code and detail, and logs the cause without the token', async ()
   expect(log.lines).toEqual([{ message: 'Request refused', ...line }]);
 });
 
-it.each(['iat', 'nbf'])('accepts a token whose %s is reached within the cache time of a denial', (time) => {
+it('accepts a token whose times are reached within the cache time of a denial', () => {
   const start = seconds() + 62;
-  const accepted = verify(token({ [time]: start, exp: start + 60 }));
+  const accepted = verify(token({ iat: start, nbf: start, exp: start + 60 }));
   expect(accepted).toEqual({ ok: true, value: { caller, notBefore: start, expiresAt: start + 60 } });
 });
 
@@ -102,7 +96,6 @@ it.each<[name: string, verdict: string, token: string]>([
   ['without a type', accepted, token({}, { typ: undefined })],
   ['of another key of the set', accepted, token({}, {}, secondKey)],
   ['expired within the tolerance', accepted, token({ exp: seconds() - 5, iat: seconds() - 60 })],
-  ['that lives for a day', accepted, token({ exp: seconds() + day })],
 
   ['of more than 4,096 characters', 'malformed: too_long', token({ pad: 'x'.repeat(3_000) })],
   ['without a signature', 'malformed: not_three_parts', signedWith('none', Buffer.alloc(0))],
