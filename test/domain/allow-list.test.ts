@@ -1,45 +1,36 @@
 import { allowListFormatNames, formatAllowList } from '../../domain/allow-list';
 
 const deprecation = { since: '2026-11-20', sunset: '2027-11-30' };
+const ofEu = { environment: 'eu', region: 'eu-central-1' };
+const ofStaging = { environment: 'staging', region: 'eu-west-3' };
 const origins = [
-  {
-    environment: 'eu',
-    region: 'eu-central-1',
-    address: '203.0.113.7',
-    reserve: ['203.0.113.8', '203.0.113.9'],
-  },
-  { environment: 'staging', region: 'eu-west-3', address: '192.0.2.9', deprecation },
+  { ...ofEu, address: '203.0.113.7', reserve: ['203.0.113.8', '203.0.113.9'] },
+  { ...ofStaging, address: '192.0.2.9', deprecation },
 ];
 const headline = 'Addresses that webhooks come from. Verify each signature, too.';
 const cidrs = ['203.0.113.7/32', '192.0.2.9/32', '203.0.113.8/32', '203.0.113.9/32'];
 const [eu, staging] = ['eu in eu-central-1', 'staging in eu-west-3, deprecated: test funds only'];
 const reserve = 'eu, allow it now: used only in an announced emergency';
 const comments = [eu, staging, reserve, reserve];
+const described = cidrs.map((cidr, index) => [cidr, comments[index]]);
 const json = (value: unknown) => JSON.stringify(value, undefined, 2);
 
 /** On port 8443. */
 const lists = {
   json: json([
-    {
-      environment: 'eu',
-      region: 'eu-central-1',
-      addresses: [cidrs[0]],
-      reserve: cidrs.slice(2),
-      deprecated: false,
-    },
-    { environment: 'staging', region: 'eu-west-3', addresses: [cidrs[1]], deprecated: true, deprecation },
+    { ...ofEu, addresses: [cidrs[0]], reserve: cidrs.slice(2), deprecated: false },
+    { ...ofStaging, addresses: [cidrs[1]], deprecated: true, deprecation },
   ]),
-  text: [`# ${headline}`, ...cidrs.flatMap((cidr, index) => [`# ${comments[index]}`, cidr])].join('\n'),
+  text: [`# ${headline}`, ...described.map(([cidr, comment]) => `# ${comment}\n${cidr}`)].join('\n'),
   nginx: `# ${headline}
 allow 203.0.113.7/32; # ${eu}
 allow 192.0.2.9/32; # ${staging}
 allow 203.0.113.8/32; # ${reserve}
 allow 203.0.113.9/32; # ${reserve}
 deny all;`,
-  apache: [
-    `# ${headline}`,
-    ...cidrs.flatMap((cidr, index) => [`# ${comments[index]}`, `Require ip ${cidr}`]),
-  ].join('\n'),
+  apache: [`# ${headline}`, ...described.map(([cidr, comment]) => `# ${comment}\nRequire ip ${cidr}`)].join(
+    '\n',
+  ),
   nftables: `# ${headline}
 table inet wallet-webhooks
 delete table inet wallet-webhooks
@@ -68,7 +59,7 @@ table inet wallet-webhooks {
         IpProtocol: 'tcp',
         FromPort: 8443,
         ToPort: 8443,
-        IpRanges: cidrs.map((CidrIp, index) => ({ CidrIp, Description: comments[index] })),
+        IpRanges: described.map(([CidrIp, Description]) => ({ CidrIp, Description })),
       },
     ],
   }),

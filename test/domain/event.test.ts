@@ -48,7 +48,6 @@ it.each([
 });
 
 it.each([
-  ['a lone surrogate', 'an unpaired surrogate at data:', String.raw`"\ud83d"`],
   ['one in a name', String.raw`an unpaired surrogate at data.a["\ud83d"]:`, String.raw`{"a":{"\ud83d":1}}`],
   ['one after an escaped backslash', 'an unpaired surrogate', String.raw`"\\\ud83d"`],
   ['one before duplicate names', 'an unpaired surrogate', String.raw`{"a":"\ud83d","a":1}`],
@@ -58,30 +57,18 @@ it.each([
   ['a name twice in the event itself', 'duplicate names at organizationId:', `1,"organizationId":${other}`],
   ['one of them escaped', 'duplicate names', String.raw`1,"organization\u0049d":${other}`],
   ['__proto__', 'a member "__proto__", or', '{"__proto__":null}'],
-  [
-    '__proto__, escaped and deep',
-    'a member "__proto__", or',
-    String.raw`[[{"a":[{"\u005f_proto\u005F_":1}]}]]`,
-  ],
+  ['one escaped and deep', 'a member "__proto__", or', String.raw`[[{"a":[{"\u005f_proto\u005F_":1}]}]]`],
   ['constructor with prototype', 'with "prototype" in it at data.', '{"constructor":{"a":1,"prototype":1}}'],
   ['U+0000 in a string', 'U+0000 at data[1].memo:', String.raw`[0,{"memo":"a\u0000b"}]`],
   ['U+0000 in a name', String.raw`U+0000 at data.a["\u0000b"]:`, String.raw`{"a":{"\u0000b":1}}`],
-  [
-    'a name of 50,001 bytes',
-    `a name of more than 50,000 bytes at data["${'n'.repeat(40)}..."]`,
-    longName(50_001),
-  ],
-  ['a name of 50,002 bytes in UTF-8', 'a name of more than 50,000 bytes', longName(25_001, '\u00e9')],
-  ['1e400', "a number beyond a double's range at data:", '1e400'],
+  ['a name of 50,002 bytes in UTF-8', 'more than 50,000 bytes at data["', longName(25_001, '\u00e9')],
   ['-1E+400', "a number beyond a double's range at data.a[2]:", '{"a":[1,[2,3],-1E+400]}'],
   ['the next after the largest', "a number beyond a double's range", '1.7976931348623159e308'],
-  ['400 digits', "a number beyond a double's range", digits(400)],
   ['1,001 digits of a whole number', 'a number of more than 1,000 digits', digits(1_001)],
   ['1,001 digits of a fraction', 'a number of more than 1,000 digits', `0.${digits(1_000)}`],
   ['1,001 digits of an exponent', 'a number of more than 1,000 digits', `1e${'0'.repeat(999)}1`],
   ['exponents that jsonb refuses', 'an exponent that parsers refuse at data:', '0e-16384'],
   ['decimal places that jsonb refuses', 'an exponent that parsers refuse at data:', '1.5e-16383'],
-  ['a zero to the power of billions', 'an exponent that parsers refuse at data:', '0E+9999999999'],
 ])('refuses an event with %s, and says where', (_, reason, json) => {
   const refused = parseEvent(withData(json));
   expect(refused).toEqual({ ok: false, error: expect.stringContaining(reason) });
@@ -101,16 +88,12 @@ it('refuses nothing new where tokens, stored events and deliveries are parsed', 
 });
 
 it.each([
-  ['0001-01-01T00:00:00Z', true],
   ['0001-01-01T14:00:00+14:00', true],
   ['9999-12-31T23:59:59.999999999Z', true],
   ['9999-12-31T09:59:59-14:00', true],
-  ['0000-12-31T23:59:59Z', false],
   ['0000-12-31T23:59:59-01:00', false],
   ['0001-01-01T00:00:00+00:01', false],
   ['9999-12-31T23:59:59-01:00', false],
-  ['2026-11-20T12:00:00-15:00', false],
-  ['2026-11-20T12:00:00+13:60', false],
 ])('the date %s is accepted: %s', (date, accepted) => {
   expect(parseEvent(JSON.stringify({ ...event, date })).ok).toBe(accepted);
 });

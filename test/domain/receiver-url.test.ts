@@ -25,51 +25,45 @@ it.each([
 });
 
 /** Never dialled. Separated by spaces. */
-const hostile: Readonly<Record<UrlRefusal, readonly (readonly [name: string, urls: string])[]>> = {
+const hostile: Readonly<Record<UrlRefusal, readonly string[]>> = {
   url_malformed: [
-    ['no URL', 'receiver /webhooks https:// https://[::1/ https://[fe80::1%25eth0]/'],
-    ['a port beyond 65535', 'https://example.com:65536/'],
-    ['an address out of range', 'https://4294967296/ https://127.0.0.256/ https://example.1/'],
+    'receiver /webhooks https:// https://[::1/ https://[fe80::1%25eth0]/ https://example.com:65536/',
+    'https://4294967296/ https://127.0.0.256/ https://example.1/',
   ],
-  url_too_long: [['a URL of 2,049 characters', `https://example.com/${'a'.repeat(2_029)}`]],
+  url_too_long: [`https://example.com/${'a'.repeat(2_029)}`],
   scheme_not_https: [
-    ['plain http', 'http://example.com/ http://127.0.0.1:9000/ http://169.254.169.254/'],
-    ['other schemes', 'file:///etc/passwd unix:/var/run/docker.sock ftp://example.com/ data:text/plain,x'],
+    'http://example.com/ http://127.0.0.1:9000/ http://169.254.169.254/',
+    'file:///etc/passwd unix:/var/run/docker.sock ftp://example.com/ data:text/plain,x',
   ],
   credentials_in_url: [
-    ['a user or password', 'https://user@example.com/ https://:password@example.com/'],
-    ['a name in front of an address', 'https://example.com@127.0.0.1/ https://example.com%2f@10.0.0.1/'],
+    'https://user@example.com/ https://:password@example.com/',
+    'https://example.com@127.0.0.1/ https://example.com%2f@10.0.0.1/',
   ],
   address_instead_of_name: [
-    ['loopback', 'https://127.0.0.1/ https://127.8.8.8/ https://127.0.0.1./ https://0.0.0.0/'],
-    ['loopback, in other bases', 'https://127.1/ https://2130706433/ https://%31%32%37.0.0.1/'],
-    ['loopback, in other digits', 'https://１２７.０.０.１/ https://127。0。0。1/ https://①②⑦.⓪.⓪.①/'],
-    ['private addresses', 'https://10.0.0.1/ https://169.254.169.254/ https://0xa9fea9fe/'],
-    ['a public address, which no certificate vouches for', 'https://93.184.216.34/'],
-    ['IPv6', 'https://[::1]/ https://[fe80::1]/ https://[fd00:ec2::254]/ https://[2606:2800:220:1::1]/'],
-    ['IPv4 in IPv6', 'https://[::ffff:169.254.169.254]/ https://[64:ff9b::10.0.0.1]/'],
+    // In other bases and digits, too.
+    'https://127.0.0.1/ https://127.8.8.8/ https://127.0.0.1./ https://0.0.0.0/ https://127.1/',
+    'https://2130706433/ https://%31%32%37.0.0.1/ https://１２７.０.０.１/ https://127。0。0。1/ https://①②⑦.⓪.⓪.①/',
+    'https://10.0.0.1/ https://169.254.169.254/ https://0xa9fea9fe/',
+    // Public, which no certificate vouches for.
+    'https://93.184.216.34/',
+    'https://[::1]/ https://[fe80::1]/ https://[fd00:ec2::254]/ https://[2606:2800:220:1::1]/',
+    'https://[::ffff:169.254.169.254]/ https://[64:ff9b::10.0.0.1]/',
   ],
   name_not_public: [
-    ['localhost', 'https://LOCALHOST/ https://localhost./ https://%6cocalhost/ https://example.localhost/'],
-    ['a single label, which a search domain would complete', 'https://intranet/ https://local\thost/'],
-    [
-      'names of a network',
-      'https://printer.local/ https://router.home.arpa/ https://x.internal/ https://x.alt/',
-    ],
-    ['special names', 'https://x.onion/ https://x.test/ https://x.invalid/ https://x.example/'],
+    'https://LOCALHOST/ https://localhost./ https://%6cocalhost/ https://example.localhost/',
+    // A search domain would complete them.
+    'https://intranet/ https://local\thost/',
+    'https://printer.local/ https://router.home.arpa/ https://x.internal/ https://x.alt/',
+    'https://x.onion/ https://x.test/ https://x.invalid/ https://x.example/',
   ],
   name_invalid: [
-    ['malformed labels', 'https://example..com/ https://-a.com/ https://a-.com/ https://*.example.com/'],
-    ['a final dot', 'https://example.com./'],
-    ['long ones', `https://${'a'.repeat(64)}.com/ https://${'abcdefg.'.repeat(31)}abc.de/`],
+    'https://example..com/ https://-a.com/ https://a-.com/ https://*.example.com/ https://example.com./',
+    `https://${'a'.repeat(64)}.com/ https://${'abcdefg.'.repeat(31)}abc.de/`,
   ],
-  port_not_allowed: [['privileged ports', 'https://example.com:0/ https://example.com:1023/']],
+  port_not_allowed: ['https://example.com:0/ https://example.com:1023/'],
 };
-const rows = Object.entries(hostile).flatMap(([refusal, each]) =>
-  each.map(([name, urls]) => [name, refusal, urls] as const),
-);
-it.each(rows)('refuses %s as %s: %s', (_, refusal, urls) => {
-  for (const url of urls.split(' ')) expect([url, read(url)]).toEqual([url, { ok: false, error: refusal }]);
+it.each(Object.entries(hostile))('refuses with %s: %j', (error, urls) => {
+  for (const url of urls.join(' ').split(' ')) expect([url, read(url)]).toEqual([url, { ok: false, error }]);
 });
 
 it.each<[url: string, expected: object]>([
@@ -84,34 +78,22 @@ it.each<[url: string, expected: object]>([
   expect(read(url, true)).toMatchObject(expected);
 });
 
+const withPath = (path: string) => `https://example.com${path}`;
 const added = (text: string) => normalizeReceiverUrl(text, { allowLocal: false });
 
-it.each<[refusal: NewUrlRefusal, ...urls: string[]]>([
-  ['fragment_in_url', 'https://example.com#!/token', 'https://example.com/?a=1#b', 'https://example.com#'],
-  ['slashes_missing', 'https:example.com/x', 'HTTPS:///example.com', 'https:////example.com/'],
-  [
-    'character_not_allowed',
-    'https://example.com/a\\b',
-    'https:\\\\example.com/',
-    'https://example.com/?a=\\',
-  ],
-  ['character_not_allowed', 'https://exam\nple.com/', 'https://example.com/a\tb', 'ht\ttps://example.com/'],
-  ['character_not_allowed', 'https://example.com/\u0000', 'https://example.com/?\u007f'],
-  ['character_not_allowed', 'https://example.com/\ud83d'],
-  ['dot_segment_in_url', 'https://example.com/.', 'https://example.com/..', 'https://example.com/a/../x'],
-  [
-    'dot_segment_in_url',
-    'https://example.com/a/./',
-    'https://example.com/%2e%2E/x',
-    'https://example.com/.%2e?a',
-  ],
-  ['percent_sign_in_url', 'https://example.com/100%', 'https://example.com/?a=%zz', 'https://example.com/%1'],
-  ['credentials_in_url', 'https://@example.com/', 'https://:@example.com/', 'https://user@example.com/#a'],
-  ['url_too_long', `https://example.com/${'|'.repeat(700)}`],
-  ['address_instead_of_name', 'https:\\\\127.0.0.1\\'],
-  ['url_malformed', 'receiver', 'https://[::1/', 'https://exa mple.com/'],
-])('a new URL is refused as %s: %j', (refusal, ...urls) => {
-  for (const url of urls) expect([url, added(url)]).toEqual([url, { ok: false, error: refusal }]);
+it.each<[NewUrlRefusal, urls: string[]]>([
+  ['fragment_in_url', ['https://example.com#!/token', 'https://example.com/?a=1#b', 'https://example.com#']],
+  ['slashes_missing', ['https:example.com/x', 'HTTPS:///example.com', 'https:////example.com/']],
+  ['character_not_allowed', ['/a\\b', '/?a=\\', '/a\tb', '/\u0000', '/?\u007f', '/\ud83d'].map(withPath)],
+  ['character_not_allowed', ['https:\\\\example.com/', 'https://exam\nple.com/', 'ht\ttps://example.com/']],
+  ['dot_segment_in_url', ['/.', '/..', '/a/../x', '/a/./', '/%2e%2E/x', '/.%2e?a'].map(withPath)],
+  ['percent_sign_in_url', ['/100%', '/?a=%zz', '/%1'].map(withPath)],
+  ['credentials_in_url', ['https://@example.com/', 'https://:@example.com/', 'https://user@example.com/#a']],
+  ['url_too_long', [withPath(`/${'|'.repeat(700)}`)]],
+  ['address_instead_of_name', ['https:\\\\127.0.0.1\\']],
+  ['url_malformed', ['receiver', 'https://[::1/', 'https://exa mple.com/']],
+])('a new URL is refused as %s: %j', (error, urls) => {
+  for (const url of urls) expect([url, added(url)]).toEqual([url, { ok: false, error }]);
 });
 
 it.each([
@@ -150,14 +132,11 @@ const piece = fc.oneof(
 it('a new URL that is accepted is one of RFC 3986, and requested as it is stored', () => {
   let accepted = 0;
   const property = fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
-    const url = `https://example.com/${pieces.join('')}`;
-    const stored = added(url);
+    const stored = added(withPath(`/${pieces.join('')}`));
     if (!stored.ok) return;
     accepted += 1;
     expect(stored.value).toMatch(rfc3986);
-    expect(read(stored.value)).toMatchObject({
-      value: { path: stored.value.slice('https://example.com'.length) },
-    });
+    expect(read(stored.value)).toMatchObject({ value: { path: stored.value.slice(withPath('').length) } });
   });
   fc.assert(property, { numRuns: 500 });
   expect(accepted).toBeGreaterThan(50);
