@@ -17,11 +17,8 @@ import { useMigratedDatabase } from '../support/region-database';
 const region = useMigratedDatabase();
 const [url, moved] = ['https://hooks.example.com/', 'https://moved.example.com/'];
 const organizationId = newId('or');
-const [one, two, unknown] = [
-  'wh-aaaaa-bbbbb-1111111111111111',
-  'wh-aaaaa-bbbbb-2222222222222222',
-  newId('wh'),
-];
+const [one, two] = ['wh-aaaaa-bbbbb-1111111111111111', 'wh-aaaaa-bbbbb-2222222222222222'];
+const unknown = newId('wh');
 
 /** The ports on PostgreSQL, for an organization with two webhooks. */
 async function openPostgres() {
@@ -69,15 +66,11 @@ const silent: HealthResult = { url, unhealthy: true, answered: false, silent: tr
 const slow: HealthResult = { ...silent, silent: false };
 const good: HealthResult = { ...slow, unhealthy: false, answered: true };
 const attemptedAt = Date.UTC(2036, 10, 20);
-const row = {
-  eventId: 'ev-1',
-  reason: 'timeout',
-  series: '',
-  attempt: 1,
-  attemptedAt,
-  durationMs: 0,
-} as const;
-const last = { ...row, outcome: 'given_up' } as const;
+const row = { eventId: 'ev-1', reason: 'timeout', attempt: 1, attemptedAt, durationMs: 0 } as const;
+const lastOf = (webhookId: string, number: number, health: HealthResult): AttemptRow => {
+  const ids = { webhookId, deliveryId: webhookId, series: '' };
+  return { ...row, ...ids, number, outcome: 'given_up', health };
+};
 
 // Few values, so that they meet.
 const webhookId = fc.constantFrom(one, one, two, unknown);
@@ -95,6 +88,7 @@ const attempt = fc.record({
   health: fc.constantFrom(undefined, silent, silent, slow, good),
   url: someUrl,
 });
+const successorOf = (attempt: number) => ({ attempt, notBefore: attemptedAt });
 const pause = fc.record({
   reason: fc.constantFrom('no_response', 'retry_after'),
   until: fc.constantFrom(Date.UTC(2020, 0), Date.UTC(2036, 0, 1, 0, 0, 0, 7)),
@@ -115,10 +109,7 @@ const act = fc.oneof(
   { weight: 3, arbitrary: fc.record({ find: some(look) }) },
   { weight: 2, arbitrary: fc.record({ accept: some(event), messageId: fc.constantFrom('m-1', 'm-2') }) },
   { weight: 1, arbitrary: fc.record({ release: webhookId, until: fc.constantFrom(0, 1) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ disable: webhookId, url: someUrl, reason: fc.constantFrom('gone', 'x') }),
-  },
+  { weight: 1, arbitrary: fc.record({ disable: webhookId, url: someUrl }) },
   { weight: 1, arbitrary: fc.record({ move: webhookId }) },
 );
 type Act = typeof act extends fc.Arbitrary<infer Value> ? Value : never;
@@ -145,9 +136,7 @@ async function tell(acts: readonly Act[], ports: Ports): Promise<unknown> {
         each.write.map(({ health, url, ...attempt }) => ({
           ...row,
           ...attempt,
-          ...(attempt.outcome === 'failed' && {
-            successor: { attempt: attempt.number, notBefore: attemptedAt },
-          }),
+          ...(attempt.outcome === 'failed' && { successor: successorOf(attempt.number) }),
           ...(health && { health: { ...health, url } }),
         })),
       );
@@ -163,7 +152,7 @@ async function tell(acts: readonly Act[], ports: Ports): Promise<unknown> {
     }
     if ('disable' in each) {
       const disable = (reason: string) => ports.disable(each.disable, each.url, reason);
-      return disable(each.reason).then(async (first) => [first, await disable('again')]);
+      return disable('gone').then(async (first) => [first, await disable('again')]);
     }
     if ('move' in each) return ports.move(each.move);
     return ports
@@ -177,15 +166,9 @@ async function tell(acts: readonly Act[], ports: Ports): Promise<unknown> {
   );
   told.push(await find([...looks, { webhookId: two, deliveryId: 'msg_1' }]));
   for (const [number, health] of [slow, { ...slow, url: moved }].entries())
-    told.push(
-      await write(
-        [one, two].map((webhookId) => ({ ...last, webhookId, deliveryId: webhookId, number, health })),
-      ),
-    );
-  told.push(
-    await ports.findStoredEvent({ eventId: 'ev-1', webhookId: one }),
-    await ports.findDisabledWebhook(one),
-  );
+    told.push(await write([one, two].map((webhookId) => lastOf(webhookId, number, health))));
+  told.push(await ports.findStoredEvent({ eventId: 'ev-1', webhookId: one }));
+  told.push(await ports.findDisabledWebhook(one));
   const text = JSON.stringify(told, (key, value) => {
     // Those of the simulation say more.
     if (key === 'webhook') return { ...value, webhookId: undefined, organizationId: undefined };
@@ -210,15 +193,7 @@ describe('on PostgreSQL, batches at once', () => {
   });
   let number = 0;
   const write = (...results: readonly (readonly [webhookId: string, HealthResult])[]) =>
-    ports.write(
-      results.map(([webhookId, health]) => ({
-        ...last,
-        webhookId,
-        deliveryId: webhookId,
-        number: ++number,
-        health,
-      })),
-    );
+    ports.write(results.map(([webhookId, health]) => lastOf(webhookId, ++number, health)));
 
   it('a response waits for the lock of its webhook and counts; silence does not wait, and is left out', async () => {
     await write([one, silent]);
