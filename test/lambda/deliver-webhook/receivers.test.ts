@@ -187,45 +187,34 @@ it('accepts TLS 1.2, headers of 15 KiB, 255 KiB in all, and a response before th
 });
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
-const issued = (subject: object) => authority.issue({ name, ...subject });
+const validFrom = (days: number) =>
+  authority.issue({ name, notBefore: inDays(days), notAfter: inDays(days + 1) });
+const foreign = async () => (await createAuthority()).issue({ name });
 it.each<[reason: string, detail: RegExp, options: () => Promise<TlsOptions>]>([
-  [
-    'certificate_expired',
-    /^certificate has expired$/,
-    () => issued({ notBefore: inDays(-3), notAfter: inDays(-2) }),
-  ],
-  ['certificate_not_yet_valid', /not yet valid/, () => issued({ notBefore: inDays(2), notAfter: inDays(3) })],
-  ['certificate_wrong_name', /DNS:x\.example\.com/, () => issued({ name: 'x.example.com' })],
-  [
-    'certificate_untrusted',
-    /^certificate signature failure$/,
-    async () => (await createAuthority()).issue({ name }),
-  ],
+  ['certificate_expired', /^certificate has expired$/, () => validFrom(-3)],
+  ['certificate_not_yet_valid', /not yet valid/, () => validFrom(2)],
+  ['certificate_wrong_name', /DNS:x\.example\.com/, () => authority.issue({ name: 'x.example.com' })],
+  ['certificate_untrusted', /^certificate signature failure$/, foreign],
   // Before the certificate, which it is no fault of.
-  [
-    'tls_failed',
-    /handshake failure/,
-    async () => ({ minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_CCM_SHA256' }),
-  ],
+  ['tls_failed', /handshake failure/, async () => ({ ciphers: 'TLS_AES_128_CCM_SHA256' })],
 ])('refuses with %s, and sends nothing', async (reason, detail, options) => {
-  let received = 0;
-  const port = await startTls(
-    (socket) => socket.on('data', (data) => (received += data.length)),
-    await options(),
-  );
+  const receive = jest.fn();
+  const port = await startTls((socket) => socket.on('data', receive), await options());
   expect(await client()(port)).toEqual({ ...unanswered(reason), detail: expect.stringMatching(detail) });
-  expect(received).toBe(0);
+  expect(receive).not.toHaveBeenCalled();
 });
 
-it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS, from TLS 1.2", async () => {
+it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS, from TLS 1.2; a connection may be idle for 4 s", async () => {
   const port = await startTls(say(head));
   const createSecureContext = jest.spyOn(tls, 'createSecureContext');
+  const limitIdle = jest.spyOn(Socket.prototype, 'setTimeout');
   const { post } = createReceivers({ resolve: async () => [publicAddress], route: () => '127.0.0.1' });
   const request = { webhookId: 'wh-1', url: `https://${name}:${port}/`, headers: {}, body: '' };
   expect(await post(request)).toMatchObject(unanswered('certificate_untrusted'));
   // Without `ca`, Node.js adds those of the variable: https://nodejs.org/docs/latest-v24.x/api/cli.html#node_extra_ca_certsfile
   const ca = [...tls.rootCertificates];
   expect(createSecureContext).toHaveBeenCalledWith(expect.objectContaining({ ca, minVersion: 'TLSv1.2' }));
+  expect(limitIdle).toHaveBeenCalledWith(4_000);
 });
 
 const silent = (limit: number) => startTcp(expire(limit));
@@ -321,30 +310,35 @@ it('after a response that is not 2xx, an attempt prefers another connection and 
   expect(new Set(tried.slice(6))).toEqual(new Set([first, second]));
 });
 
-it('of several addresses, an attempt passes those that refuse at once, and one that is silent after a time', async () => {
+/** Accepts connections, and is silent on some: returns for how long, by their number from one. The others have one request. */
+function startSilent(silenceOf: (connection: number, socket: Socket) => number, respond: Behaviour) {
   let connections = 0;
-  let silent = 0;
-  let closed: Promise<unknown> | undefined;
-  const port = await listen(
-    createTcpServer((socket) => {
-      connections += 1;
-      if (connections <= silent) {
-        closed = new Promise((resolve) => socket.on('close', resolve));
-        return expire(1_500)(socket);
-      }
-      const secure = new TLSSocket(socket, { isServer: true, ...certificate });
-      secure.on('error', () => undefined);
-      secure.once('data', () => secure.end(bodyOf(2)));
-    }),
-  );
-  for (let number = 0; number < 10; number++) {
+  const secure = createTlsServer(certificate, (socket) => {
+    socket.on('error', () => undefined);
+    respond(socket);
+  });
+  return startTcp((socket) => {
+    const silence = silenceOf(++connections, socket);
+    if (silence > 0) expire(silence)(socket);
+    else secure.emit('connection', socket);
+  });
+}
+
+it('of several addresses, an attempt passes those that refuse at once, and one that is silent after a time', async () => {
+  const refusing = await startTls(say(bodyOf(2), ends));
+  for (let number = 0; number < 5; number++) {
     const { send, tried } = several([first, second], first);
-    expect(await send(port)).toEqual(answered());
-    expect(await send(port)).toEqual(answered());
+    for (let attempt = 0; attempt < 2; attempt++) expect(await send(refusing)).toEqual(answered());
     // The second attempt knows.
     expect(tried.filter((address) => address === first).length).toBeLessThanOrEqual(1);
   }
-  silent = connections + 1;
+  let closed: Promise<unknown> | undefined;
+  const silence = (connection: number, socket: Socket) => {
+    if (connection > 1) return 0;
+    closed = once(socket, 'close');
+    return 1_500;
+  };
+  const port = await startSilent(silence, say(bodyOf(2), ends));
   const { send, tried } = several([first, second, third]);
   expect(await send(port)).toEqual(answered());
   await closed;
@@ -440,16 +434,9 @@ it('a connection that is used again is not idle, however long its receiver takes
 });
 
 it('has limited time to connect again, too, after a lost connection', async () => {
-  let connections = 0;
-  const secure = createTlsServer(certificate, (socket) => {
-    socket.on('error', () => undefined);
-    say(bodyOf(2), (after) => after.once('data', () => after.destroy()))(socket);
-  });
-  // Accepts another connection, and is silent.
-  const port = await startTcp((socket) =>
-    connections++ === 0 ? secure.emit('connection', socket) : expire(5_000)(socket),
-  );
+  const respond = say(bodyOf(2), (socket) => socket.once('data', () => socket.destroy()));
   const send = client();
+  const port = await startSilent((connection) => (connection === 1 ? 0 : 5_000), respond);
   expect([await send(port), await send(port)]).toEqual([answered(), unanswered('connect_timeout')]);
 });
 
@@ -468,20 +455,16 @@ it('webhooks never share a connection; the least recently used is closed when mo
   expect(seen.connections).toBe(201);
 });
 
-it('a local receiver on localhost may have IPv6 alone, and a connection be idle for 4 s', async () => {
+it('a local receiver on localhost may have IPv6 alone', async () => {
   const isHere = Object.values(networkInterfaces()).flat();
   const address = isHere.some((each) => each?.address === '::1') ? '::1' : '127.0.0.1';
   const from: unknown[] = [];
   const server = createTcpServer((socket) => {
     from.push(socket.remoteAddress);
-    say('HTTP/1.1 204 No Content\r\n\r\n')(socket);
+    say(lines('HTTP/1.1 204 No Content', 'connection: close'), ends)(socket);
   });
   // Both addresses, so that nobody else has the other one.
   const port = await listen(server, address === '::1' ? '::' : address);
-  const { setTimeout: limitIdle } = Socket.prototype;
-  jest.spyOn(Socket.prototype, 'setTimeout').mockImplementation(function (this: Socket, idle) {
-    return limitIdle.call(this, idle === 4_000 ? 100 : idle);
-  });
   const { post } = createReceivers({ allowLocal: true });
   const send = () => post({ webhookId: 'wh-1', url: `http://localhost:${port}/`, headers: {}, body: '{}' });
   expect(await send()).toMatchObject({ answered: true, status: 204 });
