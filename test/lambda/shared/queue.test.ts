@@ -15,6 +15,11 @@ afterAll(() => queues.stop());
 
 const message = (body: string) => ({ body, group: 'wh-1' });
 
+it('1,000 receives last longer than the 14 days for which a queue keeps a message', () => {
+  const waits = Array.from({ length: 1_000 }, (_, index) => backoffSeconds(index + 1, 0.5));
+  expect(waits.reduce((sum, each) => sum + each)).toBeGreaterThan(14 * 86_400);
+});
+
 it.each([
   ['10 messages', 1, 3],
   ['256 KiB', 60_000, 6],
