@@ -16,18 +16,25 @@ import { identityId, wallet, webhookId } from './region';
 
 const folder = temporaryFolder();
 
-const token = (...args: string[]) => wallet('token', '--caller', identityId, ...args);
 const [, other = first] = environments;
-it('states what is wrong with the outputs file', async () => {
-  const missing = await token('--outputs', '/nowhere.json');
-  expect(missing.stderr).toMatch(/^error: Cannot read \S+: no such file or directory\.\nWith --outputs.*\n$/);
-  const outputs = writeOutputs(folder(), { One: {} });
-  const { exitCode, stderr } = await token('--outputs', outputs, '--environment', other.name);
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain(`no outputs of environment ${other.name} (stack ${other.stackId}). It has: One.`);
+const token = ['token', '--caller', identityId, '--environment', other.name];
+it.each<[words: readonly string[], outputs: object | string, message: RegExp]>([
+  [token, { One: {} }, new RegExp(`environment ${other.name} .stack ${other.stackId}.\\. It has: One\\.`)],
+  [['origins'], { Other: {} }, /has no outputs of any environment\. It has: Other/],
+  // Nothing of it is printed: it may be a file with a password.
+  [
+    ['origins'],
+    '"password"',
+    /^(?!.*password).*\.json is not a JSON object\.\nWith --outputs, name the file/s,
+  ],
+])('%j states what is wrong with the outputs %j', async (words, content, message) => {
+  const printed = await wallet(...words, '--outputs', writeOutputs(folder(), content));
+  expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });
 });
 
-it('says once that nothing runs on this machine', async () => {
+it('says that the outputs file is missing, and once that nothing runs on this machine', async () => {
+  const named = await wallet('smoke', '--outputs', '/nowhere.json');
+  expect(named.stderr).toMatch(/^error: Cannot read \S+: no such file or directory\.\nWith --outputs.*\n$/);
   const missing = jest.spyOn(fs, 'existsSync').mockReturnValue(false);
   const { exitCode, stderr } = await wallet('smoke');
   missing.mockRestore();

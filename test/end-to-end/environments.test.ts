@@ -94,9 +94,3 @@ describe.each(running)('in $name', ({ name, tokenIssuer, deprecation }) => {
     expect((await sendPatiently(urlOf(name), ours)).status).toBe(200);
   });
 });
-
-it('two runs of smoke at once both pass', async () => {
-  const [, { name }] = running;
-  const passed = await Promise.all([1, 2].map(() => local.walletJson<Json>(name, 'smoke')));
-  expect(passed).toMatchObject([{ passed: true }, { passed: true }]);
-});
