@@ -205,6 +205,17 @@ const updates = 'Give --url, --kinds or --all-kinds; the last two exclude each o
 const paths = ['delete its group through the API', 'delete it again: expect 404'] as const;
 const failed = (step: string, found = '') => new RegExp(`^failed .*  ${step}  .*${found}`, 'm');
 
+/** With a custom domain name: what the stack itself returns, then where DNS leads, the last one repeatedly. */
+const atName = (wrong: Wrong, ...published: Reply[]): Wrong => ({
+  ...wrong,
+  outputs: { ApiBaseUrl: 'http://localhost:PORT', ApiDomainTarget: '127.0.0.1' },
+  replies: {
+    'api:GET /webhook-origins': () => (published.length > 1 ? published.shift() : published[0]) ?? {},
+  },
+});
+const elsewhere = [json(origins), { status: 503 }];
+const former = { ...origins, addresses: [`${other}/32`], reserve: origins.addresses };
+
 type Row = readonly [said: string | RegExp, wrong: Wrong, exitCode?: 0 | 2];
 /** For each check of a command: what this check alone finds wrong, and what it says. A usage error sends nothing. */
 const wrongs: Readonly<Record<string, readonly Row[]>> = {
@@ -339,6 +350,21 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     [failed('verify its signature', "not that of the webhook's secret"), failing(401)],
     [failed('verify its signature', 'more than five minutes off'), failing(422)],
     [failed('verify its signature'), failing(200, 'delivered', 'ok')],
+    [': 13 passed, in ', atName({}, json(origins)), 0],
+    [
+      /^pending .* record to 127\.0\.0\.1\. (.|\n)*: 9 passed, 4 pending, /m,
+      atName(failing(null), ...elsewhere),
+      0,
+    ],
+    [
+      /^pending .*203\.0\.113\.9\/32(.|\n)*: 9 passed, 4 pending/m,
+      atName({}, json(origins), json(former)),
+      0,
+    ],
+    // Nothing else is excused: not after one failure, nor after one of the stack itself.
+    [failed('receive the delivery'), atName(failing(null), json(origins))],
+    [failed('receive the delivery'), atName(failing(null), ...elsewhere, json(origins))],
+    [failed('receive the delivery'), atName(failing(null), { status: 500 })],
     [failed('clean up', 'None'), answering('remove-ephemeral-organizations', refused)],
     [
       /^skipped +check GET .* interrupted$(.|\n)*^passed .* clean up .*\n! error: Interrupted\. eu: 5 passed, 7 skipped,/m,

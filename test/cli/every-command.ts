@@ -206,7 +206,7 @@ export const stackAt = (apiUrl: string) => ({
 interface Run {
   /** @default - a deployed environment where all is well */
   readonly replies?: Replies;
-  /** Outputs of the stack, in the file. */
+  /** Outputs of the stack, in the file; `PORT` is that of the API. */
   readonly outputs?: Readonly<Record<string, string>>;
   /** On this machine, with variables that would mislead the SDK. */
   readonly local?: boolean;
@@ -228,7 +228,7 @@ export function useCommands() {
       const stacks = { [first.stackId]: { ...stackAt(url), ...outputs } };
       const file = writeOutputs(
         mkdtempSync(join(folder(), 'outputs-')),
-        stacks,
+        JSON.stringify(stacks).replaceAll('PORT', new URL(url).port),
         local ? { kms: url, lambda: url, sqs: url } : undefined,
       );
       const written: string[] = [];
