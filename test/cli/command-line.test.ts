@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { resolve } from 'node:path';
 import type { Option } from 'commander';
@@ -96,12 +95,6 @@ it('help prints the help of a command or group, in 80 columns, and --version the
   expect((await wallet('--version')).stdout).toBe(`${version}\n`);
 });
 
-// `wallet`: test/cli/origin/origin.test.ts.
-it('help loses nothing without a reader', () => {
-  const command = 'set -o pipefail; node --require tsx/cjs bin/local.ts --help 2>&1 | head -n 1';
-  expect(execFileSync('bash', ['-c', command], { encoding: 'utf8' })).toMatch(/^Usage: /);
-});
-
 it('printed commands select the environment', () => {
   const deployed = { environment: 'other', outputs: "/srv/it's/o.json" };
   expect(walletCommand('smoke', deployed)).toBe(
@@ -176,13 +169,9 @@ it.each(walletCommands)(
   },
 );
 
-it.each([
-  ['90s', 90],
-  ['5m', 300],
-  ['1.5h', 5_400],
-  ['2d', 172_800],
-])('a time may be an age: %s', (age, seconds) => {
+it('a time may be an age', () => {
   const now = jest.spyOn(Date, 'now').mockReturnValue(Date.UTC(2026, 10, 28));
-  expect(Date.now() - Date.parse(time(age))).toBe(1_000 * seconds);
+  for (const [age, seconds] of Object.entries({ '90s': 90, '5m': 300, '1.5h': 5_400, '2d': 172_800 }))
+    expect([age, Date.now() - Date.parse(time(age))]).toEqual([age, 1_000 * seconds]);
   now.mockRestore();
 });

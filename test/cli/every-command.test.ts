@@ -108,10 +108,9 @@ const toReserve = usual('move-origin', '--reserve');
 const [running, done] = ['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE'];
 const cleaning = 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS';
 const leaving = { ...withReserve(), update: [running, cleaning] };
-const failures = ['--status', 'failed', '--since', '2026-11-20'];
+const failures = ['--status', 'failed', '--since', '2026-11-20', '--until', '2026-11-21T00:00:00+01:00'];
 const variants: readonly (readonly [command: string, wrong: Wrong])[] = [
-  ['deliveries', { ...attempting(), args: [...ofWebhook, '--event', 'evt_1'] }],
-  ['deliveries', { ...attempting(), args: [...failures, '--until', '2026-11-21T00:00:00+01:00'] }],
+  ['deliveries', { ...attempting(), args: [...ofWebhook, '--event', 'evt_1', ...failures] }],
   ['local send-event', usual('local send-event', '--dry-run', '--data', ` ${unlike} `)],
   ['move-origin', usual('move-origin', '--dry-run')],
   // EC2 is down, and the old zone does not respond.
@@ -141,7 +140,9 @@ it('what commands print and ask for; those that write or sign require --allow-pr
     const json = await run(there, { replies: answersOf(wrong), outputs, local });
     expect([words, exitCode, json.exitCode]).toEqual([words, 0, 0]);
     const again = [json.results, ...requests()].join('\n');
-    const text = [`$ wallet ${words.join(' ')}`, own, json.results, ''].join('\n');
+    // Where it has several lines, test/domain/allow-list.test.ts holds them.
+    const line = json.results.replaceAll(/\n */g, '');
+    const text = [`$ wallet ${words.join(' ')}`, own, line, ''].join('\n');
     texts.push(stable(text, (value) => own.includes(value) && again.includes(value)));
   }
   expect(texts.join('\n').replaceAll(account().url, 'URL')).toMatchSnapshot();
@@ -238,9 +239,7 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     [/^evt_/, listing({ ...webhook, kinds: null }), 0],
     ['WebhookEventsQueueUrl rejected 1 of 1 messages: InternalError.', refusedByQueue],
     [/error: The event has \d+ bytes/, sendingData(`"${'x'.repeat(65_536)}"`), 2],
-    [/more than 100 levels of .* at data\[0\]/, sendingData('['.repeat(102) + ']'.repeat(102)), 2],
     [/names at data\.a\.b: .*\. Use each name once\./, sendingData('{"a":{"b":1,"b":2}}'), 2],
-    [/U\+0000 at data\[0\]\.memo/, sendingData(String.raw`[{"memo":"a\u0000"}]`), 2],
     [/are reserved/, args('--organization', organizationId, '--kind', 'webhook.disabled'), 2],
     [proofs, args('--organization', probe.organizationId, '--kind', 'wallet.created'), 2],
   ],
@@ -323,23 +322,17 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
   smoke: [
     [failed('create an ephemeral organization', 'None'), answering('seed', refused)],
     [failed(paths[0], 'Expected 200 {}'), deleting(json({ a: 1 }))],
-    [failed(paths[0], 'Expected 200 {}'), deleting(json({}, 202))],
     ["A proxy or a network's sign-in page", deleting({ body: '<title>Sign in</title>' })],
     [failed(paths[1], 'returned 200'), deleting()],
-    [failed(paths[1]), again('route_not_found', 404)],
     [failed(paths[1]), again('user_group_not_found', 403)],
     [failed('find the audit record', 'None of the 0'), auditing()],
     [failed('find the audit record', 'None of the 1'), auditing({ identityId: 'us-2' })],
     [failed('find the audit record'), auditing({ outcome: 'user_group_not_found' })],
     [failed('check GET /webhook-origins', 'Expected 200 with '), publishing({}, 201)],
     [failed('check GET /webhook-origins'), publishing({ environment: 'uae' })],
-    [failed('check GET /webhook-origins'), publishing({ addresses: ['203.0.113.9/32'] })],
-    [failed('check GET /webhook-origins'), publishing({ reserve: [] })],
+    [failed('check GET /webhook-origins'), publishing({ addresses: [`${other}/32`] })],
     [failed('check GET /webhook-origins'), reserving()],
-    [
-      failed('check GET /webhook-origins'),
-      { ...publishing({ reserve: ['203.0.113.9/32'] }), ...reserving() },
-    ],
+    [failed('check GET /webhook-origins'), { ...publishing({ reserve: [`${other}/32`] }), ...reserving() }],
     [', reserve 203.0.113.8', { ...publishing({ reserve: [`${reserve}/32`] }), ...reserving() }, 0],
     [failed('add a webhook', 'None'), answering('add-webhook', refused)],
     [failed('send an event', 'rejected 1 of 1'), refusedByQueue],
@@ -405,7 +398,6 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
   ],
   'webhook update': [
     [updates, updating(), 2],
-    [updates, updating('--kinds', 'a', '--all-kinds'), 2],
     [updates, updating('--kinds', 'a', '--all-kinds', '--url', url), 2],
     [/^webhook /, updating('--kinds', 'a'), 0],
   ],

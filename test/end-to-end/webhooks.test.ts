@@ -56,7 +56,6 @@ async function expectDeliveries(environment: string): Promise<void> {
 
   await local.wallet(environment, 'webhook', 'disable', ...webhook);
   const missedId = await sendEvent();
-  await attempts(environment, missedId, 0);
   await local.wallet(environment, 'webhook', 'enable', ...webhook);
   const tested = await wallet('webhook', 'test', ...webhook);
   expect(tested).toMatchObject({ webhookId, outcome: 'delivered', status: 204 });
@@ -72,13 +71,7 @@ async function expectDeliveries(environment: string): Promise<void> {
     for (const header of signatureHeaders) verifyDelivery(delivery, secret, header.toLowerCase());
     expect(delivery.from).toBe(local.outputs(environment).WebhookOriginAddress);
   }
-  const [first, second, test, ...redelivered] = received;
-  expect(JSON.parse(String(test?.body))).toMatchObject({ kind: 'webhook.test', data: { webhookId } });
-  expect(JSON.parse(String(first?.body))).toMatchObject({
-    id: eventId,
-    organizationId,
-    kind: 'wallet.created',
-  });
+  const [first, second, , ...redelivered] = received;
   expect(first?.body).toContain(`"data":${data}`);
   expect(second?.body).toBe(first?.body);
   const again = redelivered.find(({ body }) => body === first?.body);
@@ -86,5 +79,4 @@ async function expectDeliveries(environment: string): Promise<void> {
   expect(JSON.parse(String(missed?.body))).toMatchObject({ id: missedId });
   const ids = [first, second, again].map((delivery) => delivery?.headers['webhook-id']);
   expect(new Set(ids).size).toBe(1);
-  expect(second?.headers['webhook-timestamp']).not.toBe(first?.headers['webhook-timestamp']);
 }

@@ -62,7 +62,7 @@ function signed(by: string, at = new Date()) {
 const listing = (...webhooks: object[]) =>
   account().answer(healthy({ 'list-webhooks': () => ({ webhooks }) }));
 
-it('verifies with the secrets of webhooks that are added or rotated later', async () => {
+it('verifies with the secrets of webhooks that are added or rotated later; prints why another delivery does not, and keeps running', async () => {
   listing();
   const post = await receive('--json');
   const unknown = await post(signed(secrets[0]));
@@ -87,12 +87,8 @@ it('verifies with the secrets of webhooks that are added or rotated later', asyn
       ...delivery,
     });
   }
-});
 
-it('prints why a delivery does not verify, responds with 401, and keeps running', async () => {
-  listing({ webhookId, secretVersion: 1 });
-  const post = await receive('--json');
-  const [secret] = secrets;
+  const [, secret] = secrets;
   const good = signed(secret);
   for (const [reason, delivery] of [
     ['No matching signature', { ...good, body: `${body} ` }],
