@@ -1,4 +1,4 @@
-import { createHash, createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommandLine } from '../../cli/command-line';
@@ -136,21 +136,12 @@ const operations: Operations = {
   }),
 };
 
-const privateKey = createPrivateKey({
-  format: 'jwk',
-  key: {
-    kty: 'EC',
-    crv: 'P-256',
-    d: 'gocrZw0ub88PSdurvBZ6lfSYFpjaZ9_CcvNKW5QMnIY',
-    x: 'gxvOzpgsNXRxN5RKpEE1imJGFl02rgz3W4I5hJ0QaZM',
-    y: 'LrS8ir8bbnvB1gugPJ-zcEk0JVASEHPbc_0JjFPWxp8',
-  },
-});
-const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const bytesOf = (text: string) => Buffer.from(text, 'base64');
 
 const kms: Replies = {
-  'kms:GetPublicKey': () => result({ PublicKey: publicKey.toString('base64') }),
+  'kms:GetPublicKey': () =>
+    result({ PublicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64') }),
   'kms:Sign': ({ input: { Message } }) =>
     result({ Signature: sign('sha256', bytesOf(Message), privateKey).toString('base64') }),
   'kms:GenerateMac': ({ input: { KeyId, Message } }) =>
@@ -210,7 +201,6 @@ interface Run {
   readonly outputs?: Readonly<Record<string, string>>;
   /** On this machine, with variables that would mislead the SDK. */
   readonly local?: boolean;
-  readonly columns?: number;
 }
 
 /** Runs commands on an environment of a test file, at noon, without waits. */
@@ -221,7 +211,7 @@ export function useCommands() {
   useInstantWaits(noon);
   return {
     account,
-    async run(words: readonly string[], { replies = healthy(), columns, outputs, local = false }: Run = {}) {
+    async run(words: readonly string[], { replies = healthy(), outputs, local = false }: Run = {}) {
       account().answer(replies);
       jest.setSystemTime(noon);
       const { url } = account();
@@ -232,7 +222,7 @@ export function useCommands() {
         local ? { kms: url, lambda: url, sqs: url } : undefined,
       );
       const written: string[] = [];
-      const stdout = { columns, write: (text: string) => written.push(text) };
+      const stdout = { write: (text: string) => written.push(text) };
       const stderr = { write: (text: string) => written.push(text.replace(/^(?=.)/gm, '! ')) };
       const { env } = process;
       if (local) process.env = { ...env, ...hostileToAws };
