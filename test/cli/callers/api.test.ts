@@ -25,13 +25,16 @@ it('verifies the certificate for the custom domain name, which SNI and Host have
     const target = { output, optionalOutput: () => '127.0.0.1', local: false };
     return callApi(target as never, { method: 'GET', path: '/' }, new AbortController().signal, { byDns });
   };
-  expect(await call(name)).toMatchObject({ status: 200 });
-  await expect(call('api.other.invalid')).rejects.toThrow(
-    "does not match certificate's altnames: Host: api.other.invalid.",
-  );
-  await expect(call(name, true)).rejects.toThrow('getaddrinfo');
-  expect(requests).toEqual([[name, `${name}:${port}`]]);
-  trusting.mockRestore();
-  api.closeAllConnections();
-  api.close();
+  try {
+    expect(await call(name)).toMatchObject({ status: 200 });
+    await expect(call('api.other.invalid')).rejects.toThrow(
+      "does not match certificate's altnames: Host: api.other.invalid.",
+    );
+    await expect(call(name, true)).rejects.toThrow('getaddrinfo');
+    expect(requests).toEqual([[name, `${name}:${port}`]]);
+  } finally {
+    trusting.mockRestore();
+    api.closeAllConnections();
+    api.close();
+  }
 });
