@@ -1,4 +1,3 @@
-const { ChildProcess } = require('node:child_process');
 const { setTimeout: sleep } = require('node:timers/promises');
 const vm = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
@@ -26,31 +25,11 @@ if (process.send) process.on('message', ([type]) => type === endMessage && proce
 // Node.js opens them when they are first used.
 void [process.stdin, process.stdout, process.stderr];
 
-/** Running ones. */
-const children = new Set();
-const { spawn } = ChildProcess.prototype;
-ChildProcess.prototype.spawn = function (...args) {
-  const failure = spawn.apply(this, args);
-  // With --runInBand, this process also starts what test files share.
-  const isShared = globalThis.sharing?.getStore();
-  if (this.pid !== undefined && !isShared) children.add(this.once('exit', () => children.delete(this)));
-  return failure;
-};
-
-/** Shutdowns of closed sockets, which Node.js lists until they are collected. */
-const ended = ['SimpleShutdownWrap'];
-/** What is open, with what keeps no process alive: children, and the process's own listeners. */
+/** What keeps the process alive, but not shutdowns of closed sockets, listed until they are collected; and its own listeners. */
 function listOpen() {
   const signals = process.eventNames().filter((name) => /^SIG/.test(String(name)));
   const listeners = signals.flatMap((name) => process.listeners(name).map(() => `listener of ${name}`));
-  const commands = Array.from(children, ({ spawnargs }) => spawnargs.join(' '));
-  // esbuild's own is one for each worker.
-  const processes = commands.filter((command) => !/esbuild --service=/.test(command));
-  return [
-    ...process.getActiveResourcesInfo().filter((name) => !ended.includes(name)),
-    ...listeners,
-    ...processes,
-  ];
+  return [...process.getActiveResourcesInfo().filter((name) => name !== 'SimpleShutdownWrap'), ...listeners];
 }
 /** What was not open before, and does not close within 20 s: more than any takes beside other load. No timer has a reason to run on. */
 async function leftOpen(before) {

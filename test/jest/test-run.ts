@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -12,12 +11,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openCluster } from '../../local/postgres/cluster';
 import { commandLine, isAlive } from '../../local/shared/processes';
 import { eventually } from '../support/eventually';
 import { hostileToPostgres } from '../support/hostile-variables';
 import { type HttpServer, startHttpServer } from '../support/http-server';
 import type { SharedInRun } from '../support/once-per-run';
-import { createCluster, startPostgres } from '../support/postgres';
+import { startPostgres } from '../support/postgres';
 import { synthesizeAssembly } from '../support/prepared-state';
 
 /** Memory on Linux: saves a fifth of the CPU time of tests with a PostgreSQL, each of which has a thousand files. */
@@ -35,15 +35,13 @@ interface Shareable {
 /** What test files share in a run, created when the first of them needs it. It belongs to the main process, which outlives workers. */
 const create: Record<SharedInRun, (folder: string) => Promise<Shareable>> = {
   assembly: synthesizeAssembly,
-  cluster: createCluster,
+  cluster: async (made) => ({ directory: (await openCluster(join(made, 'postgres'))).folder }),
   environments: startEnvironments,
   postgres: () => startPostgres(),
 };
 
 let folder: string;
 let server: HttpServer;
-/** Tells one-realm.js what it starts. */
-const sharing = new AsyncLocalStorage<true>();
 const created = new Map<string, Promise<Shareable>>();
 
 /** Creates the folder of all temporary files of the run, and serves what test files share. */
@@ -55,7 +53,7 @@ export default async function setUp(): Promise<void> {
   server = await startHttpServer(async ({ url = '' }, response) => {
     try {
       const name = url.slice(1) as SharedInRun;
-      const creating = created.get(name) ?? sharing.run(true, () => create[name](folder));
+      const creating = created.get(name) ?? create[name](folder);
       created.set(name, creating);
       response.end(JSON.stringify(await creating));
     } catch (error) {
@@ -63,7 +61,6 @@ export default async function setUp(): Promise<void> {
     }
   });
   process.env.SHARED_IN_RUN_URL = server.url;
-  Object.assign(globalThis, { sharing });
 }
 
 export async function tearDown(): Promise<void> {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import fs, { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type CommandContext, runLocalCommand } from '../../local/command';
+import { runLocalCommand } from '../../local/command';
 import { highestOffset, portOf, receiverUrl } from '../../local/shared/ports';
 import type { LocalOptions } from '../../local/start';
 import { startHttpServer } from '../support/http-server';
@@ -19,11 +19,7 @@ jest.mock('../../local/start', () => ({ startLocal: (options: LocalOptions) => m
 const folder = temporaryFolder();
 beforeEach(() => mockAssembly.mockReset().mockResolvedValue(undefined));
 
-async function start(
-  args: string[],
-  variables = {},
-  onUncaught: CommandContext['onUncaught'] = () => undefined,
-) {
+async function start(args: string[], variables = {}) {
   const said: string[] = [];
   const exitCode = await runLocalCommand(args, {
     print: (text) => said.push(text),
@@ -32,7 +28,7 @@ async function start(
     variables,
     environmentNames: () => environments.map(({ name }) => name),
     onSignal: () => undefined,
-    onUncaught,
+    onUncaught: () => undefined,
   });
   return { exitCode, said: said.join('\n') };
 }
@@ -62,31 +58,23 @@ function makeState(content = `environments/${first.name}/postgres`): void {
   writeFileSync(join(folder(), 'state/.wallet-state'), '');
 }
 
-const bug = new TypeError('a bug');
-
 /** Starts with environments that do nothing until they fail, and cannot save when they stop. */
-async function startIdle(failing: 'environment' | 'uncaught' = 'environment', content?: string) {
+async function startIdle(content?: string) {
   makeState(content);
-  let onUncaught: (error: Error) => void = () => undefined;
   mockStart.mockImplementation(async ({ ending }: LocalOptions) => {
-    setImmediate(() => (failing === 'uncaught' ? onUncaught(bug) : ending?.abort(bug)));
+    setImmediate(() => ending?.abort(new TypeError('a bug')));
     const invoke = async () => ({ ok: false });
     return { environments: [], invoke, stop: () => Promise.reject(new Error('Cannot save.')) };
   });
-  return start(['--state', join(folder(), 'state')], {}, (listener) => {
-    onUncaught = listener;
-  });
+  return start(['--state', join(folder(), 'state')]);
 }
 
-it.each(['environment', 'uncaught'] as const)(
-  'a failure (%s) stops everything, unlocks the state, and ends with 1',
-  async (failing) => {
-    const { exitCode, said } = await startIdle(failing);
-    expect(exitCode).toBe(1);
-    expect(said).toMatch(/error: TypeError: a bug\n +at .*\nerror: Cannot save\./s);
-    expect(readdirSync(join(folder(), 'state'))).not.toContain('lock');
-  },
-);
+it('a failure of an environment stops everything, unlocks the state, and ends with 1', async () => {
+  const { exitCode, said } = await startIdle();
+  expect(exitCode).toBe(1);
+  expect(said).toMatch(/error: TypeError: a bug\n +at .*\nerror: Cannot save\./s);
+  expect(readdirSync(join(folder(), 'state'))).not.toContain('lock');
+});
 
 it('uses the documented ports, and higher ones', () => {
   expect([portOf('api', 0, { offset: 0 }), portOf('dashboard', 2, { offset: 1_000 })]).toEqual([8001, 9103]);
@@ -118,7 +106,7 @@ it.each([
   [299, /a start needs 300 MB/, 'environments'],
 ])('with %d MB of free space: %s', async (free, said, content) => {
   const statfs = jest.spyOn(fs, 'statfsSync').mockReturnValue({ bavail: free, bsize: 1e6 } as never);
-  const started = await startIdle('environment', content);
+  const started = await startIdle(content);
   statfs.mockRestore();
   expect(started).toEqual({ exitCode: 1, said: expect.stringMatching(said) });
 });

@@ -14,20 +14,21 @@ import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const { name, stackId } = first;
-const folder = temporaryFolder();
 let state: State;
 let database: string;
 let said: string[];
+afterEach(async () => {
+  state.close();
+  // Fails while it runs.
+  await removePostgres(database);
+});
+const folder = temporaryFolder();
 
 beforeEach(async () => {
   said = [];
   state = openState(folder());
   database = state.environment(name).databaseDirectory;
   await copyNewCluster(state.emptyClusterDirectory);
-});
-afterEach(async () => {
-  state.close();
-  await removePostgres(database);
 });
 
 /** Starts the first environment. */

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { clusterIn, openCluster, readPassword } from '../../local/postgres/cluster';
+import { clusterIn, readPassword } from '../../local/postgres/cluster';
 import {
   type PostgresOptions,
   removePostgres,
@@ -44,10 +44,6 @@ export function copyRunning(from: string, to: string): void {
   rmSync(pidFile(to));
 }
 
-export const createCluster = async (folder: string) => ({
-  directory: (await openCluster(join(folder, 'postgres'))).folder,
-});
-
 /** Copies the run's cluster, ten times as fast as `initdb`, into the folder of a PostgreSQL. Does nothing outside Jest. */
 export async function copyNewCluster(directory: string): Promise<void> {
   if (process.env.SHARED_IN_RUN_URL)
@@ -63,10 +59,10 @@ export function copyWithOwners(from: string, to: string): void {
 export const databaseDirectory = (stateDirectory: string, name: string): string =>
   stateFolder(stateDirectory).environment(name).databaseDirectory;
 
-/** The PostgreSQL of a local environment, for tests that disturb it: its main process, and a superuser's connection. */
+/** The PostgreSQL of a local environment, for tests that disturb it: a superuser's connection. */
 export async function openLocalDatabase(stateDirectory: string, environment: string) {
   const cluster = clusterIn(databaseDirectory(stateDirectory, environment));
-  const [pid, , , port] = readFileSync(join(cluster.data, 'postmaster.pid'), 'utf8').split('\n');
+  const [, , , port] = readFileSync(join(cluster.data, 'postmaster.pid'), 'utf8').split('\n');
   const client = new Client({
     host: '127.0.0.1',
     port: Number(port),
@@ -76,5 +72,5 @@ export async function openLocalDatabase(stateDirectory: string, environment: str
   });
   client.on('error', () => undefined);
   await client.connect();
-  return { pid: Number(pid), client, close: () => client.end() };
+  return { client, close: () => client.end() };
 }

@@ -15,7 +15,7 @@ const resource = (type: string, properties: object) => ({
 });
 const lambda = (name: string) => ({
   Type: 'AWS_PROXY',
-  Uri: `arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-central-1:000000000000:function:${name}/invocations`,
+  Uri: `arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/arn:function:${name}/invocations`,
 });
 const open = { HttpMethod: 'GET', AuthorizationType: 'NONE' };
 /** `GET /` */

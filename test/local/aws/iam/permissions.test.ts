@@ -58,7 +58,6 @@ it.each<[what: string, policies: Policies, asked: Asked, outcome: string]>([
   ['a pattern denies it', { role: [allow, denyFrom] }, sentFrom('Wallet-x'), explicit],
   ['a pattern denies it to others', { role: [allow, denyFrom] }, sentFrom('Other'), 'allowed'],
   ['the resource denies its role', { role: allow, queue: { ...deny, ...onlyRole } }, send, explicit],
-  ['the resource denies its account', { role: allow, queue: { ...deny, ...account } }, send, explicit],
   ['the key denies it', { role: maySign, key: [ofAccount, toAll(mayNotSign)] }, sign, explicit],
   ['the resource denies it without TLS', { role: allow, queue: unencrypted }, send, 'allowed'],
 ])('a function calls a service, and %s', (_, policies, asked, outcome) => {
