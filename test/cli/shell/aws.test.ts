@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { KMS } from '@aws-sdk/client-kms';
 import { callApi } from '../../../cli/callers/api';
 import { callAws, clientSettings } from '../../../cli/shell/aws';
@@ -21,21 +22,24 @@ afterEach(() => {
   process.env = env;
 });
 
-/** Sets the variables for a profile. */
-function useProfile(config: string): void {
+/** Sets the variables for a profile, in a home of its own. */
+function useProfile(config: string, more: NodeJS.ProcessEnv = {}): void {
   const file = join(folder(), 'config');
   writeFileSync(file, `[profile own]\n${config}\n`);
   process.env = {
     ...process.env,
+    HOME: folder(),
     AWS_PROFILE: 'own',
     AWS_CONFIG_FILE: file,
     AWS_ACCESS_KEY_ID: undefined,
     AWS_SECRET_ACCESS_KEY: undefined,
     AWS_EC2_METADATA_DISABLED: 'true',
+    ...more,
   };
 }
 
-const sign = () => callAws(new KMS(clientSettings('eu-central-1')), 'sign', { KeyId: 'a' } as never);
+const sign = (more: object = {}) =>
+  callAws(new KMS({ ...clientSettings('eu-central-1'), ...more }), 'sign', { KeyId: 'a' } as never);
 
 const denied = { name: 'AccessDeniedException', message: 'No.', $fault: 'client' };
 const network = (code: string) => ({ name: 'Error', message: 'No.', code });
@@ -122,5 +126,23 @@ describe('proxies', () => {
     const request = { method: 'GET', path: '/' } as const;
     await callApi(target as never, request, new AbortController().signal).catch(() => undefined);
     expect(tunnels).toEqual(expected);
+  });
+
+  // The client that refreshes a token ignores the proxy otherwise. The SDK makes those of its other sources in the same way.
+  it('a refresh of the token of SSO has a tunnel, and what fails in it the remedy of the network', async () => {
+    const sso = 'https://a.awsapps.com/start';
+    const account = 'sso_account_id = 111122223333\nsso_role_name = Operator';
+    const session = `[sso-session ${sso}]\nsso_start_url = ${sso}\nsso_region = eu-west-1`;
+    useProfile(`sso_session = ${sso}\n${account}\n${session}`, { HTTPS_PROXY, AWS_ENDPOINT_URL: undefined });
+    // What `aws sso login` leaves, long expired.
+    const file = join(folder(), '.aws/sso/cache', `${createHash('sha1').update(sso).digest('hex')}.json`);
+    const client = { clientId: 'a', clientSecret: 'a', refreshToken: 'a' };
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify({ ...client, accessToken: 'a', expiresAt: '2026-01-01T00:00:00Z' }));
+    await expect(sign({ endpoint: 'https://kms.invalid' })).rejects.toMatchObject({
+      message: expect.stringMatching(/^kms:Sign failed/),
+      remedy: expect.stringContaining('the proxy'),
+    });
+    expect([...new Set(tunnels)]).toEqual(['oidc.eu-west-1.amazonaws.com:443']);
   });
 });
