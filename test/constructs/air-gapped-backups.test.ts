@@ -1,26 +1,10 @@
 import aws from '../guardrails/aws.json';
-import { withOtherOptions, withSla } from '../support/rows';
+import { withSla } from '../support/rows';
 import { type Json, stackOf } from '../support/stacks';
 import { readActions } from './documented-permissions';
 
 const stack = stackOf(withSla);
 const [, roleId = ''] = stack.only('AWS::Backup::BackupSelection').DependsOn ?? [];
-
-it('backs the cluster up into a vault that keeps each backup for the days of the row, neither fewer nor more', () => {
-  const retaining = stackOf(withOtherOptions);
-  const { retentionDays } = withOtherOptions.airGappedBackups;
-  const vault = retaining.get('AirGappedVault');
-  expect(vault.Type).toBe('AWS::Backup::LogicallyAirGappedBackupVault');
-  const { MinRetentionDays, MaxRetentionDays } = vault.Properties;
-  expect([MinRetentionDays, MaxRetentionDays]).toEqual([retentionDays, retentionDays]);
-  const { BackupPlanRule } = retaining.only('AWS::Backup::BackupPlan').Properties.BackupPlan;
-  expect(BackupPlanRule).toMatchObject([
-    {
-      Lifecycle: { DeleteAfterDays: retentionDays },
-      TargetLogicallyAirGappedBackupVaultArn: { 'Fn::GetAtt': ['AirGappedVault', 'BackupVaultArn'] },
-    },
-  ]);
-});
 
 const [policy] = stack
   .all('AWS::IAM::Policy')

@@ -68,17 +68,11 @@ describe('a row', () => {
     ['every field', full],
     ['no optional field', alone],
     ['a cluster that may pause', { ...unpromised, database: paused }],
-    ['a certificate to create', withEveryOption(eu)],
     ...['10.10.240.0/20', '172.31.0.0/16', '192.168.128.0/17'].map((vpcCidr): [string, Environment] => [
       `the range ${vpcCidr}`,
       { ...alone, vpcCidr },
     ]),
     ['a standby and keys that cannot be replicated', { ...eu, multiRegionKeys: false }],
-    ['a standby that serves', changed(options, { 'standby.serves': true, originAddress: '203.0.113.7' })],
-    [
-      'a promoted cluster and a new standby',
-      changed(eu, { 'database.replicaOf': 'wallet-eu', 'standby.globalClusterIdentifier': 'wallet-eu-2' }),
-    ],
     ['a promotion after a restore', serving(restored(options, restoreFrom))],
     ['a restore after a promotion', restored(promotedForGood, restoreFrom)],
     ['a restore from an automated snapshot', changed(alone, { 'database.restoreFrom': { snapshot } })],

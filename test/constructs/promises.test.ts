@@ -1,10 +1,11 @@
 import type { Environment } from '../../lib/environment/schema';
 import { type Json, type Resource, type StackTemplate, stacksOfShapes } from '../support/stacks';
 
-const policies = (policy: string) => ({ DeletionPolicy: policy, UpdateReplacePolicy: policy });
+/** What becomes of a resource that is deleted, and of one that is replaced. */
+const policies = (deleted: string, replaced = deleted) => ({ Policies: `${deleted} ${replaced}` });
 /** The database outlives a protected stack, but not as a replica. */
-const protectedOr = ({ environment, serves }: StackTemplate, otherwise = 'Delete') =>
-  policies(environment.database.deletionProtection && serves ? 'Retain' : otherwise);
+const protectedOr = ({ environment, serves }: StackTemplate, ...otherwise: Parameters<typeof policies>) =>
+  policies(...(environment.database.deletionProtection && serves ? (['Retain'] as const) : otherwise));
 
 /** What depends on the row, by type and the beginning of the logical id. */
 const ofRow: Readonly<Record<string, (row: Environment, stack: StackTemplate) => Json>> = {
@@ -26,11 +27,8 @@ const ofRow: Readonly<Record<string, (row: Environment, stack: StackTemplate) =>
   'RDS::DB(Instance|ClusterParameterGroup|SubnetGroup) |SecretsManager::Secret DatabaseMasterSecret': (
     _,
     stack,
-  ) => protectedOr(stack),
-  'KMS::Key DatabaseKey': (_, stack) => ({
-    ...protectedOr(stack, 'RetainExceptOnCreate'),
-    UpdateReplacePolicy: 'Retain',
-  }),
+  ) => protectedOr(stack, 'Delete'),
+  'KMS::Key DatabaseKey': (_, stack) => protectedOr(stack, 'RetainExceptOnCreate', 'Retain'),
   'Lambda::Function AuthorizeRequest': ({ accessTokenMinutes = 24 * 60 }) => ({
     Environment: { Variables: { TOKEN_LIFETIME: String(60 * accessTokenMinutes) } },
   }),
@@ -52,7 +50,7 @@ const ofRow: Readonly<Record<string, (row: Environment, stack: StackTemplate) =>
   }),
   'Logs::LogGroup DatabaseLog': ({ logRetentionDays }, stack) => ({
     RetentionInDays: logRetentionDays,
-    ...protectedOr(stack),
+    ...protectedOr(stack, 'Delete'),
   }),
   'Logs::LogGroup (?!DatabaseLog)': ({ logRetentionDays }) => ({ RetentionInDays: logRetentionDays }),
 };
@@ -70,8 +68,7 @@ const propertiesOf = ({
   UpdateReplacePolicy = 'Delete',
 }: Resource) => ({
   ...Properties,
-  DeletionPolicy,
-  UpdateReplacePolicy,
+  ...policies(DeletionPolicy, UpdateReplacePolicy),
 });
 
 const stacks = stacksOfShapes();
@@ -83,15 +80,15 @@ it.each(stacks)('%s has what its row says', (_, stack) => {
   }
 });
 
-/** References are below; other tests hold texts, names, tags, alarms, policies and metrics. */
+/** References are below; other tests hold routes, responses, texts, names, tags, alarms, policies and metrics. */
 const heldElsewhere =
-  /^(CloudWatch|IAM)|[.](Ref|Fn::\w+|ResponseParameters|\w*Tags|(?<!(RuleGroupStatement|Transformations)[.])\w*(Name|Identifier)|PolicyDocument|KeyPolicy|Environment|AvailabilityZone|FieldKeys|\w*Description|CidrBlock|Addresses|Priority)\b/;
+  /^(ApiGateway::(GatewayResponse|Resource)|CloudWatch|Condition|IAM|Output|Parameter)|[.](AuthorizationType|(?<!Integration)HttpMethod|Id|StatusCode|Ref|Fn::\w+|ResponseParameters|\w*Tags|(?<!(RuleGroupStatement|SingleHeader|Transformations)[.])\w*(Name|Identifier)|PolicyDocument|KeyPolicy|Environment|AvailabilityZone|\w*Description|CidrBlock|Addresses|Priority)\b/;
 
 /** The numbers, switches, words and schedules in a value, each after its path; a resource is deleted unless it says more. */
 const choices = (value: Json, path: string): (readonly [path: string, choice: string])[] => {
   if (heldElsewhere.test(path)) return [];
   if (typeof value !== 'object')
-    return /^(?!Delete$)[\w .()*?/-]{1,50}$|^(\{ )?\$/.test(value) ? [[path, String(value)]] : [];
+    return /^(?!Delete Delete$)[\w .()*?/-]{1,50}$|^(\{ )?\$/.test(value) ? [[path, String(value)]] : [];
   const entries = Object.entries(value);
   // As `Block: {}`.
   if (entries.length === 0) return [[path, '']];
@@ -112,11 +109,11 @@ const count = (counts: Counts, path: string, text: string, id: string) => {
 /** A line for each path, with who has a text unless all of the type do; with `?` who has none in other stacks. */
 function linesOf(
   entriesOf: (each: Resource, stack: StackTemplate, id: string) => readonly (readonly [string, string])[],
-  isDiffering = /^/,
+  isDiffering: RegExp,
 ) {
   const [found, all]: [Counts, Counts] = [{}, {}];
   for (const [, stack] of stacks)
-    for (const each of stack.resources) {
+    for (const each of [...stack.resources, ...declarationsOf(stack)]) {
       const id = nameIn(each.logicalId, each, stack);
       count(all, typeOf(each), '', id);
       for (const [path, text] of entriesOf(each, stack, id)) count(found, path, text, id);
@@ -135,6 +132,15 @@ function linesOf(
   });
   return lines.sort().join('\n');
 }
+
+/** Outputs, conditions and parameters, each as a resource of its own type. */
+const declarationsOf = ({ json: { Conditions, Outputs, Parameters } }: StackTemplate) =>
+  Object.entries<Json>({ Condition: Conditions, Output: Outputs, Parameter: Parameters }).flatMap(
+    ([kind, all = {}]) =>
+      Object.entries<Json>(all).map(
+        ([logicalId, Properties]): Resource => ({ logicalId, Type: `${kind} ${logicalId}`, Properties }),
+      ),
+  );
 
 const typeOf = ({ Type }: Resource) => Type.replace(/^AWS::/, '');
 
@@ -160,7 +166,7 @@ it('no stack has another number, switch or word of AWS', () => {
 
 /** What the CDK derives; policies, alarms, metrics and texts have tests of their own. */
 const notOfReferences =
-  /^(ApiGateway::(Account|Deployment|Resource)|CloudWatch|Custom::Vpc|EC2::(RouteTable|Subnet|VPCGateway)|IAM|Lambda::Permission)|[.](Code|DeploymentId|FACTS|KeyPolicy|PolicyDocument|ResourceId|Response(Parameters|Templates)|(?<!Mapping[.])RestApiId|Stage|Role|VpcId|\w*Tags)\b/;
+  /^(ApiGateway::(Account|Deployment|GatewayResponse|Resource)|CloudWatch|Custom::Vpc|EC2::(RouteTable|Subnet|VPCGateway)|IAM|Lambda::Permission)|[.](Code|DeploymentId|FACTS|KeyPolicy|PolicyDocument|ResourceId|Response(Parameters|Templates)|(?<!Mapping[.])RestApiId|Stage|Role|VpcId|\w*Tags)\b/;
 
 const shown = (value: Json): string => {
   if (typeof value !== 'object') return `${value}`;
@@ -177,9 +183,12 @@ const references = (value: Json, path: string): (readonly [path: string, text: s
   );
 };
 
-it('no resource has another reference, condition or predecessor', () => {
+it('no stack has another reference, condition, predecessor, output or parameter', () => {
   const lines = linesOf((each, stack, id) => {
-    const { Properties, DependsOn = [], Condition, Metadata } = each;
+    const { Type, Properties, DependsOn = [], Condition, Metadata } = each;
+    const { Value, Description: _, ...definition } = Properties;
+    if (!Type.includes('::'))
+      return [[Type, nameIn(Value ? shown(Value) : JSON.stringify(definition), each, stack)]];
     const before = [DependsOn].flat().filter((other) => !/Role|RouteTableAssociation/.test(other));
     const all = { ...Properties, DependsOn: before.map((Ref) => ({ Ref })), After: Metadata?.After ?? [] };
     const texts: Record<string, string> = {};
@@ -189,6 +198,6 @@ it('no resource has another reference, condition or predecessor', () => {
     ))
       texts[path] = `${texts[path] ?? ''} ${nameIn(text, each, stack).replaceAll(`{${id}`, '{own')}`.trim();
     return Object.entries(texts);
-  });
+  }, /::/);
   expect(lines).toMatchSnapshot();
 });

@@ -76,14 +76,6 @@ describe.each(every)('%s', (_, stack) => {
     expect(stack.text).not.toContain('WEBHOOK_LOCAL_RECEIVERS');
     expect(stack.json.Metadata).toBeUndefined();
   });
-
-  it('encrypts its logs, secrets and alarms with keys of its own', () => {
-    const key = { 'Fn::GetAtt': [expect.stringMatching(/^(Operations|Database)Key$/), 'Arn'] };
-    const types = ['AWS::Logs::LogGroup', 'AWS::SecretsManager::Secret', 'AWS::SNS::Topic'];
-    for (const { logicalId, Type, Properties } of stack.resources)
-      if (types.includes(Type))
-        expect([logicalId, Properties.KmsKeyId ?? Properties.KmsMasterKeyId]).toEqual([logicalId, key]);
-  });
 });
 
 it('the migration may wait for a new database plus six minutes', () => {

@@ -14,23 +14,12 @@ const { standby } = row;
 const stacks = synthesizeEveryStack([row]);
 const [serving, stack] = [stacks[row.stackId], stacks[standby.stackId]] as [StackTemplate, StackTemplate];
 const before = synthesizeEveryStack([complete]);
-const prepared = before[standby.stackId] as StackTemplate;
 const serves = stackOf(whenServing(complete));
 const primary = serving.only('AWS::RDS::DBCluster').Properties;
 
 describe('the standby', () => {
   it('follows the stack with its primary', () => {
     expect(stack.dependencies).toContain(row.stackId);
-  });
-
-  it('has outputs of the replicated keys, which issuers need in advance', () => {
-    for (const output of ['WebhookSecretsKeyArn', 'TokenSigningKeyArn', 'UserActionSigningKeyArn']) {
-      const adopting = synthesizeEveryStack([returned])[returned.standby.stackId];
-      const [reference, existing] = [prepared, adopting].map((each) => each?.json.Outputs[output].Value);
-      expect(prepared.get(reference['Fn::GetAtt'][0]).Type).toBe('AWS::KMS::ReplicaKey');
-      expect(existing).toMatch(new RegExp(`^arn:aws:kms:${returned.standby.region}:`));
-      expect(stack.json.Outputs).not.toHaveProperty(output);
-    }
   });
 
   it('has no instance, no serving resource, and no route to or from the internet', () => {
@@ -73,21 +62,11 @@ describe('promotion', () => {
   it('swaps the address and its reserve: a delivery from there is an alarm before, and none after', () => {
     const { address = '' } = complete.standby.adoptedElasticIp ?? {};
     const addressesOf = (each: StackTemplate) => {
-      const { WebhookOriginAddress, WebhookOriginStandbyAddress } = each.json.Outputs;
       const check = each.named('AWS::Lambda::Function', 'CheckDelivery').Properties.Environment.Variables;
-      const isPublished = JSON.stringify(check.PUBLISHED_ADDRESSES).includes(address);
-      return [
-        WebhookOriginAddress.Value,
-        WebhookOriginStandbyAddress.Value,
-        isPublished,
-        check.FORMER_ADDRESS,
-      ];
+      return [JSON.stringify(check.PUBLISHED_ADDRESSES).includes(address), check.FORMER_ADDRESS];
     };
-    const elasticIp = { 'Fn::GetAtt': ['WebhookOriginElasticIp', 'PublicIp'] };
-    const { originAddress } = complete;
-    const serving = before[row.stackId] as StackTemplate;
-    expect(addressesOf(serving)).toEqual([elasticIp, address, false, 'none']);
-    expect(addressesOf(serves)).toEqual([address, originAddress, true, originAddress]);
+    expect(addressesOf(before[row.stackId] as StackTemplate)).toEqual([false, 'none']);
+    expect(addressesOf(serves)).toEqual([true, complete.originAddress]);
   });
 
   it('adds all resources of a serving region, and keeps the replicated owner', () => {
