@@ -1,4 +1,9 @@
-import { type Json, type Resource, stacksOfShapes } from '../support/stacks';
+import { withOtherOptions } from '../support/rows';
+import { type Json, type Resource, stackOf, stacksOfShapes } from '../support/stacks';
+
+it('creates no Elastic IP beside existing ones', () => {
+  expect(stackOf(withOtherOptions).all('AWS::EC2::EIP')).toEqual([]);
+});
 
 /** Services that act with a function's role from outside its network, and signing in, for which the function makes a token. */
 const notCalled = ['logs', 'ec2', 'rds-db'];

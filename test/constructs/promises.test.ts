@@ -4,8 +4,8 @@ import { type Json, type Resource, type StackTemplate, stacksOfShapes } from '..
 /** What becomes of a resource that is deleted, and of one that is replaced. */
 const policies = (deleted: string, replaced = deleted) => ({ Policies: `${deleted} ${replaced}` });
 /** The database outlives a protected stack, but not as a replica. */
-const protectedOr = ({ environment, serves }: StackTemplate, ...otherwise: Parameters<typeof policies>) =>
-  policies(...(environment.database.deletionProtection && serves ? (['Retain'] as const) : otherwise));
+const protectedOr = ({ environment, serves }: StackTemplate, deleted: string, replaced = deleted) =>
+  environment.database.deletionProtection && serves ? policies('Retain') : policies(deleted, replaced);
 
 /** What depends on the row, by type and the beginning of the logical id. */
 const ofRow: Readonly<Record<string, (row: Environment, stack: StackTemplate) => Json>> = {
