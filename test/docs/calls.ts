@@ -167,25 +167,20 @@ export const documentedLines: readonly Line[] = readDocuments().flatMap((documen
 /** A call by a document's commands: the line of these, from 0, then the program and its arguments. */
 type ShellCall = readonly [line: number, ...words: string[]];
 
-/** What Bash says of the documents' commands, and the calls that these make if all succeed, and if all fail. */
+/** What Bash says of the documents' commands, and the calls that these make if all succeed. */
 export function runDocuments(): { readonly problems: string; readonly calls: readonly ShellCall[] } {
   const commands = documentedLines.map(({ command }) => command).join('\n');
-  const run = (isFailing: boolean) =>
+  const run = () =>
     withTemporaryFolder((folder) => {
-      const { stderr } = spawnSync(...shellFor(commands, folder, {}, isFailing));
+      const { stderr: problems } = spawnSync(...shellFor(commands, folder));
       const recorded = readFileSync(join(folder, 'calls'), 'utf8').split('\x1e').slice(0, -1);
       const calls = recorded.map((call): ShellCall => {
         const [line, ...words] = call.split('\x1f').slice(0, -1);
         return [Number(line), ...words];
       });
-      return { stderr, calls };
+      return JSON.stringify({ problems, calls });
     });
-  const made = oncePerRun('runDocuments', () => {
-    const [succeeding, failing] = [run(false), run(true)];
-    const calls = new Map([...succeeding.calls, ...failing.calls].map((call) => [call.join(' '), call]));
-    return JSON.stringify({ problems: succeeding.stderr, calls: [...calls.values()] });
-  });
-  return JSON.parse(made);
+  return JSON.parse(oncePerRun('runDocuments', run));
 }
 
 /** The longest name of a command with which words begin. "`smoke` passes" names one. */

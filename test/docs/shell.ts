@@ -6,13 +6,13 @@ const programs = './wallet aws bash curl gh git npm npx openssl psql sudo xargs'
 
 /**
  * The functions that stand for programs: each records its call as the line, from 0, and the words, and prints something for the
- * command after it. Calls fail in `FAILING`, and a queue has one message.
+ * command after it. A queue has one message.
  */
 const stubs = `
 stub() {
   printf '%s\\x1f' "$((BASH_LINENO[1] - 1))" "$@" >> "$CALLS"; printf '\\x1e' >> "$CALLS"
   case "$*" in (*receive-message*) [ ! -e received ] || return 0; : > received; esac
-  echo ENABLED; [ -z "$FAILING" ]
+  echo ENABLED
 }
 jq() { echo 1; }
 sleep() { exit; }
@@ -25,12 +25,7 @@ sleep() { exit; }
  * @param own what runs instead of a stub, by program
  * @returns arguments of `spawn`
  */
-export function shellFor(
-  commands: string,
-  folder: string,
-  own: Readonly<Record<string, string>> = {},
-  isFailing = false,
-) {
+export function shellFor(commands: string, folder: string, own: Readonly<Record<string, string>> = {}) {
   const bodies = { ...Object.fromEntries(programs.map((name) => [name, `stub ${name} "$@"`])), ...own };
   const functions = Object.entries(bodies).map(([name, body]) => `${name}() { ${body}; }\n`);
   writeFileSync(join(folder, 'stubs.sh'), stubs + functions.join(''));
@@ -40,7 +35,6 @@ export function shellFor(
     HOME: folder,
     BASH_ENV: 'stubs.sh',
     CALLS: join(folder, 'calls'),
-    FAILING: isFailing ? 'yes' : '',
   };
   return ['bash', ['-u', 'commands.sh'], { cwd: folder, env, encoding: 'utf8' }] as const;
 }
