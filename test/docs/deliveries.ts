@@ -10,6 +10,16 @@ export type Sent = Readonly<Record<string, string>>;
 
 export const page = readFileSync(join(projectRoot, 'docs/receivers.md'), 'utf8');
 
+/** The test vector of the page. */
+export const vector = (() => {
+  const rows = page.matchAll(/^\| `?(.*?)`? \| `(.*)` \|$/gm);
+  const cells = Object.fromEntries(Array.from(rows, ([, name = '', value = '']) => [name, value]));
+  const { secret = '', 'body, UTF-8': body = '' } = cells;
+  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  const headers = Object.fromEntries(names.map((name) => [name, cells[name] ?? '']));
+  return { secret, body, headers, timestamp: Number(headers['webhook-timestamp']) };
+})();
+
 /** The one block of code under a heading. */
 export const snippet = (heading: string): string => codeUnder('docs/receivers.md', heading)[0] as string;
 

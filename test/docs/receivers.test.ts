@@ -19,6 +19,7 @@ import {
   type Sent,
   secret,
   snippet,
+  vector,
 } from './deliveries';
 
 type Headers = Readonly<Record<string, unknown>> | Iterable<[string, string]>;
@@ -27,16 +28,6 @@ type Verify = (secret: string, headers: Headers, body: string | Uint8Array, now?
 const asCommonJs = (code: string) => transformSync(code, { loader: 'ts', format: 'cjs' }).code;
 
 const { verify } = load<{ verify: Verify }>(snippet('TypeScript (Node.js)'));
-
-/** The test vector of the page. */
-const vector = (() => {
-  const rows = page.matchAll(/^\| `?(.*?)`? \| `(.*)` \|$/gm);
-  const cells = Object.fromEntries(Array.from(rows, ([, name = '', value = '']) => [name, value]));
-  const { secret = '', 'body, UTF-8': body = '' } = cells;
-  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
-  const headers = Object.fromEntries(names.map((name) => [name, cells[name] ?? '']));
-  return { secret, body, headers, timestamp: Number(headers['webhook-timestamp']) };
-})();
 
 it('says for each reason of an attempt what to look at', () => {
   const [, section = ''] = page.split('\n### Why an attempt fails\n');
