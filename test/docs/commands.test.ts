@@ -14,7 +14,7 @@ import { readDocuments } from '../support/documents';
 import { type Request, statementsFor } from '../support/policy-evaluator';
 import { complete as completeRow, first, serving, withStandby } from '../support/rows';
 import { type Json, stackOf } from '../support/stacks';
-import { silent, walletCommands } from '../support/wallet-command';
+import { silent } from '../support/wallet-command';
 import {
   commandOf,
   type DocumentedCall,
@@ -132,14 +132,6 @@ it('deploying.md names the variables that the workflows read', () => {
 it('the example in events.md is an event', () => {
   const [, event = ''] = /```json\n(.+)\n```/.exec(page('events')) ?? [];
   expect(parseEvent(event)).toMatchObject({ ok: true });
-});
-
-it('operating.md names the commands that need no outputs file', () => {
-  const [, named = ''] = /The commands (.*) need no such file/.exec(page('operating')) ?? [];
-  const without = walletCommands.filter(([, { options }]) =>
-    options.every(({ long }) => long !== '--outputs'),
-  );
-  expect((named.match(/(?<=`)[a-z]+(?=`)/g) ?? []).sort()).toEqual(without.map(([path]) => path).sort());
 });
 
 const procedures = ['emergencies', 'planned-work'].map((page) => `docs/runbook/${page}.md`);

@@ -1,6 +1,6 @@
 import { Stack, Validations } from 'aws-cdk-lib';
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
 import { recordAcknowledgements } from '../../../lib/checks/residency/acknowledgements';
 import { boundariesOf, boundaryBeside, ResidencyPlugin } from '../../../lib/checks/residency/plugin';
 import { withStandby } from '../../support/rows';
@@ -32,30 +32,39 @@ const reason = 'The security team reviewed it: SEC-1';
 const acknowledged = 'unreviewed[Properties.Layers]';
 const unreviewed = { id: `Residency::${acknowledged}`, reason };
 const layerIn = (place: string) => `arn:aws:lambda:${place}:111122223333:layer:telemetry:7`;
+type Acknowledge = (layered: CfnFunction) => void;
 
-/** Synthesizes a stack of a function with a layer, and its acknowledgements, in a region. @returns the template's metadata */
-const synthesizeLayer = (acknowledge: (layered: CfnFunction) => void, place = 'eu-west-1') =>
+/** Synthesizes a stack of a function with a layer, and its acknowledgements. @returns the template's metadata */
+const synthesize = (acknowledge: Acknowledge) =>
   withApp((app) => {
-    const boundary = {
-      stackId: 'Test',
-      region: 'eu-west-1',
-      residencyRegions: ['eu-west-1'],
-      natGateways: 0,
-    } as const;
-    const stack = new Stack(app, 'Test', { env: { region: boundary.region } });
+    const region = 'eu-west-1';
+    const stack = new Stack(app, 'Test', { env: { region } });
     const scope = new Construct(stack, 'Function');
-    acknowledge(new CfnFunction(scope, 'Resource', { code: {}, role: 'role', layers: [layerIn(place)] }));
+    const properties = { code: {}, role: 'role', layers: [layerIn(region)] };
+    acknowledge(new CfnFunction(scope, 'Resource', properties));
     recordAcknowledgements(stack);
+    const boundary = { stackId: 'Test', region, residencyRegions: [region], natGateways: 0 } as const;
     Validations.of(app).addPlugins(new ResidencyPlugin([boundary]));
     return app.synth().getStackByName('Test').template.Metadata;
   });
 
 it('accepts a finding that is acknowledged at its resource, and writes the reason into the template', () => {
-  const metadata = synthesizeLayer((layered) => Validations.of(layered).acknowledge(unreviewed));
+  const metadata = synthesize((layered) => Validations.of(layered).acknowledge(unreviewed));
   expect(metadata.ResidencyAcknowledgements).toEqual({ Function76856677: { [acknowledged]: reason } });
 });
 
-it.each<[what: string, finding: RegExp, acknowledge: (layered: CfnFunction) => void, place?: string]>([
+const acknowledging =
+  (...rules: readonly string[]): Acknowledge =>
+  (layered) =>
+    Validations.of(layered).acknowledge(...rules.map((rule) => ({ id: `Residency::${rule}`, reason })));
+const acknowledgingAt =
+  (scopeOf: (layered: CfnFunction) => IConstruct | undefined): Acknowledge =>
+  (layered) =>
+    Validations.of(scopeOf(layered) as IConstruct).acknowledge(unreviewed);
+const both = /(?=.*Rule Residency::unreviewed).*Rule Residency::acknowledgement/s;
+const otherIn = (stack: Stack) => new CfnFunction(stack, 'Other', { code: {}, role: 'role' });
+
+it.each<[what: string, finding: RegExp, acknowledge: Acknowledge]>([
   ['without an acknowledgement', /Layers(.|\n)*Rule Residency::unreviewed/, () => {}],
   [
     'acknowledged without a reason',
@@ -73,34 +82,23 @@ it.each<[what: string, finding: RegExp, acknowledge: (layered: CfnFunction) => v
   [
     'from another region, acknowledged',
     /Rule Residency::foreign-region/,
-    (layered) => Validations.of(layered).acknowledge(unreviewed, { id: 'Residency::foreign-region', reason }),
-    'us-east-1',
+    (layered) => {
+      layered.layers = [layerIn('us-east-1')];
+      acknowledging(acknowledged, 'foreign-region')(layered);
+    },
   ],
-])('refuses a layer %s', (...[, finding, acknowledge, place]) => {
-  expect(() => synthesizeLayer(acknowledge, place)).toThrow(finding);
-});
-
-it.each(['app', 'stack', 'function', 'other'] as const)('refuses a layer acknowledged at the %s', (at) => {
-  const acknowledge = (layered: CfnFunction) => {
-    const stack = Stack.of(layered);
-    const other = new CfnFunction(stack, 'Other', { code: {}, role: 'role' });
-    const scopes = { app: stack.node.root, stack, function: layered.node.scope as Construct, other };
-    Validations.of(scopes[at]).acknowledge(unreviewed);
-  };
-  const both = /(?=.*Rule Residency::unreviewed).*Rule Residency::acknowledgement/s;
-  expect(() => synthesizeLayer(acknowledge)).toThrow(both);
-});
-
-it.each([
+  ['acknowledged at the app', both, acknowledgingAt((layered) => layered.node.root)],
+  ['acknowledged at the stack', both, acknowledgingAt((layered) => layered.stack)],
+  ['acknowledged at the construct', both, acknowledgingAt((layered) => layered.node.scope)],
+  ['acknowledged at another function', both, acknowledgingAt((layered) => otherIn(layered.stack))],
+  ['acknowledged without a location', both, acknowledging('unreviewed')],
   [
-    'without a location',
-    ['unreviewed'],
-    /unreviewed\[Properties\.Layers\].*Rule Residency::acknowledgement/s,
+    'with an acknowledgement of nothing',
+    /Rule Residency::acknowledgement/,
+    acknowledging(acknowledged, 'unreviewed[Type]'),
   ],
-  ['of nothing', [acknowledged, 'unreviewed[Type]'], /Rule Residency::acknowledgement/],
-])('refuses an acknowledgement %s', (_, rules, finding) => {
-  const ids = rules.map((rule) => ({ id: `Residency::${rule}`, reason }));
-  expect(() => synthesizeLayer((layered) => Validations.of(layered).acknowledge(...ids))).toThrow(finding);
+])('refuses a layer %s', (_, finding, acknowledge) => {
+  expect(() => synthesize(acknowledge)).toThrow(finding);
 });
 
 it('gives a stack of one’s own the regions of its row', () => {
