@@ -10,7 +10,7 @@ function statementsWithin(value: Json): Json[] {
   return 'Effect' in value ? [value] : Object.values(value).flatMap(statementsWithin);
 }
 
-const withoutHash = (text: string) => text.replace(/(?<=\w)[0-9A-F]{8}(?=\W|$)/g, '');
+const withoutHash = (text: string) => text.replace(/(?<=\w)[0-9A-F]{8}(?=\W|$)|(?<=SigningKey)\d{6}/g, '');
 
 /** Each statement in a line, with its owner. An ARN of the stack's own region and account begins with its service. */
 const statementsOf = (resources: Readonly<Record<string, Json>>, region: string) => {
@@ -45,7 +45,9 @@ const statementsOf = (resources: Readonly<Record<string, Json>>, region: string)
     const handler = name.replace(/^(Webhooks|Probe)(?=[A-Z])/, '');
     const user = handler.replace(/(?<=[a-z])[A-Z]/g, '_$&').toLowerCase();
     const shorten = (line: string) =>
-      line.replace(RegExp(`(?<=[{:])${name}|(?<=\\{Secret)${handler}|(?<=dbuser:.*)\\b${user}$`, 'g'), 'own');
+      line
+        .replace(RegExp(`(?<=[{:])${name}|(?<=\\{Secret)${handler}|(?<=dbuser:.*)\\b${user}$`, 'g'), 'own')
+        .replace(/(?<=SecretARN \{)Secret[A-Z]\w+/, 'any of these');
     return statementsWithin(Properties).map((each) => ({ owner: name, line: shorten(lineOf(each)) }));
   });
 };

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import type { Environment, RestoreSource } from '../../lib/environment/schema';
 import { complete, restored, serving, shapes, withDirectAccess, withoutSla } from '../support/rows';
 import { type Resource, type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
@@ -61,18 +60,16 @@ const snapshot = {
 };
 
 /** `LogicalId.Property` of each difference, including resource attributes. */
-function differences(one: StackTemplate, other: StackTemplate): string[] {
-  const flat = ({ resources }: StackTemplate): Record<string, unknown> =>
-    Object.fromEntries(
-      resources.flatMap(({ logicalId, Properties, ...attributes }) =>
-        Object.entries({ ...attributes, ...Properties }).map(([name, value]) => [
-          `${logicalId}.${name}`,
-          value,
-        ]),
+function differences(...stacks: readonly [one: StackTemplate, other: StackTemplate]): string[] {
+  const [old, restoring] = stacks.map(({ resources }) => {
+    const values = resources.flatMap(({ logicalId, Properties, ...attributes }) =>
+      Object.entries({ ...attributes, ...Properties }).map(
+        ([name, value]) => [`${logicalId}.${name}`, JSON.stringify(value)] as const,
       ),
     );
-  const [old, restoring] = [flat(one), flat(other)];
-  return Object.keys({ ...old, ...restoring }).filter((key) => !isDeepStrictEqual(old[key], restoring[key]));
+    return new Map(values);
+  }) as [Map<string, string>, Map<string, string>];
+  return [...new Map([...old, ...restoring]).keys()].filter((key) => old.get(key) !== restoring.get(key));
 }
 
 it.each<[string, Environment, RestoreSource, string[]]>([

@@ -21,20 +21,20 @@ describe.each(every)('%s', (_, stack) => {
     const hasAlarms = stack.all('AWS::CloudWatch::Alarm').length > 0;
     const hasBackups = stack.resources.some(({ Type }) => /Backup/.test(Type));
     const { serviceLevelAgreement } = environment;
-    expect({ terminationProtection, hasAlarms, hasBackups }).toEqual({
+    const agreed = serviceLevelAgreement ? 'yes' : 'no';
+    const deprecated = String(environment.deprecation !== undefined);
+    expect({ terminationProtection, hasAlarms, hasBackups, tags }).toEqual({
       terminationProtection: serviceLevelAgreement,
       hasAlarms: serviceLevelAgreement,
       hasBackups: serviceLevelAgreement && serves,
-    });
-    const agreed = serviceLevelAgreement ? 'yes' : 'no';
-    const deprecated = String(environment.deprecation !== undefined);
-    expect(tags).toEqual({
-      service: 'wallet-infrastructure',
-      environment: environment.name,
-      'service-level-agreement': agreed,
-      deprecated,
-      'test-funds-only': String(environment.testFundsOnly),
-      ...environment.tags,
+      tags: {
+        service: 'wallet-infrastructure',
+        environment: environment.name,
+        'service-level-agreement': agreed,
+        deprecated,
+        'test-funds-only': String(environment.testFundsOnly),
+        ...environment.tags,
+      },
     });
     if (serves)
       expect(stack.json.Outputs).toMatchObject({

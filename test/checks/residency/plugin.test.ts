@@ -29,19 +29,19 @@ it.each([
 });
 
 const reason = 'The security team reviewed it: SEC-1';
-const acknowledged = 'unreviewed[Properties.Layers]';
-const unreviewed = { id: `Residency::${acknowledged}`, reason };
-const layerIn = (place: string) => `arn:aws:lambda:${place}:111122223333:layer:telemetry:7`;
-type Acknowledge = (layered: CfnFunction) => void;
+const reviewed = 'unreviewed[Properties.Layers]';
+const acknowledge = (at: IConstruct, rules = [reviewed], because = reason) =>
+  Validations.of(at).acknowledge(...rules.map((rule) => ({ id: `Residency::${rule}`, reason: because })));
 
+const layerIn = (place: string) => `arn:aws:lambda:${place}:111122223333:layer:telemetry:7`;
 /** Synthesizes a stack of a function with a layer, and its acknowledgements. @returns the template's metadata */
-const synthesize = (acknowledge: Acknowledge) =>
+const synthesize = (prepare: (layered: CfnFunction) => void) =>
   withApp((app) => {
     const region = 'eu-west-1';
     const stack = new Stack(app, 'Test', { env: { region } });
     const scope = new Construct(stack, 'Function');
     const properties = { code: {}, role: 'role', layers: [layerIn(region)] };
-    acknowledge(new CfnFunction(scope, 'Resource', properties));
+    prepare(new CfnFunction(scope, 'Resource', properties));
     recordAcknowledgements(stack);
     const boundary = { stackId: 'Test', region, residencyRegions: [region], natGateways: 0 } as const;
     Validations.of(app).addPlugins(new ResidencyPlugin([boundary]));
@@ -49,34 +49,36 @@ const synthesize = (acknowledge: Acknowledge) =>
   });
 
 it('accepts a finding that is acknowledged at its resource, and writes the reason into the template', () => {
-  const metadata = synthesize((layered) => Validations.of(layered).acknowledge(unreviewed));
-  expect(metadata.ResidencyAcknowledgements).toEqual({ Function76856677: { [acknowledged]: reason } });
+  const metadata = synthesize((layered) => acknowledge(layered));
+  expect(metadata.ResidencyAcknowledgements).toEqual({ Function76856677: { [reviewed]: reason } });
 });
 
-const acknowledging =
-  (...rules: readonly string[]): Acknowledge =>
-  (layered) =>
-    Validations.of(layered).acknowledge(...rules.map((rule) => ({ id: `Residency::${rule}`, reason })));
-const acknowledgingAt =
-  (scopeOf: (layered: CfnFunction) => IConstruct | undefined): Acknowledge =>
-  (layered) =>
-    Validations.of(scopeOf(layered) as IConstruct).acknowledge(unreviewed);
 const both = /(?=.*Rule Residency::unreviewed).*Rule Residency::acknowledgement/s;
 const otherIn = (stack: Stack) => new CfnFunction(stack, 'Other', { code: {}, role: 'role' });
 
-it.each<[what: string, finding: RegExp, acknowledge: Acknowledge]>([
+it.each<[what: string, finding: RegExp, prepare: (layered: CfnFunction) => void]>([
   ['without an acknowledgement', /Layers(.|\n)*Rule Residency::unreviewed/, () => {}],
+  ['acknowledged at the app', both, ({ node }) => acknowledge(node.root)],
+  ['acknowledged at the stack', both, ({ stack }) => acknowledge(stack)],
+  ['acknowledged at the construct', both, ({ node }) => acknowledge(node.scope as IConstruct)],
+  ['acknowledged at another function', both, ({ stack }) => acknowledge(otherIn(stack))],
+  ['acknowledged without a location', both, (layered) => acknowledge(layered, ['unreviewed'])],
   [
     'acknowledged without a reason',
     /Rule Residency::acknowledgement/,
-    (layered) => Validations.of(layered).acknowledge({ ...unreviewed, reason: ' ' }),
+    (layered) => acknowledge(layered, [reviewed], ' '),
+  ],
+  [
+    'with an acknowledgement of nothing',
+    /Rule Residency::acknowledgement/,
+    (layered) => acknowledge(layered, [reviewed, 'unreviewed[Type]']),
   ],
   [
     'acknowledged, of a function with another finding',
     /Rule Residency::unreviewed\[Properties\.ReservedConcurrentExecutions\]/,
     (layered) => {
       layered.reservedConcurrentExecutions = 1;
-      Validations.of(layered).acknowledge(unreviewed);
+      acknowledge(layered);
     },
   ],
   [
@@ -84,21 +86,11 @@ it.each<[what: string, finding: RegExp, acknowledge: Acknowledge]>([
     /Rule Residency::foreign-region/,
     (layered) => {
       layered.layers = [layerIn('us-east-1')];
-      acknowledging(acknowledged, 'foreign-region')(layered);
+      acknowledge(layered, [reviewed, 'foreign-region']);
     },
   ],
-  ['acknowledged at the app', both, acknowledgingAt((layered) => layered.node.root)],
-  ['acknowledged at the stack', both, acknowledgingAt((layered) => layered.stack)],
-  ['acknowledged at the construct', both, acknowledgingAt((layered) => layered.node.scope)],
-  ['acknowledged at another function', both, acknowledgingAt((layered) => otherIn(layered.stack))],
-  ['acknowledged without a location', both, acknowledging('unreviewed')],
-  [
-    'with an acknowledgement of nothing',
-    /Rule Residency::acknowledgement/,
-    acknowledging(acknowledged, 'unreviewed[Type]'),
-  ],
-])('refuses a layer %s', (_, finding, acknowledge) => {
-  expect(() => synthesize(acknowledge)).toThrow(finding);
+])('refuses a layer %s', (_, finding, prepare) => {
+  expect(() => synthesize(prepare)).toThrow(finding);
 });
 
 it('gives a stack of one’s own the regions of its row', () => {
