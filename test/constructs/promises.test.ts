@@ -90,6 +90,8 @@ const heldElsewhere = [
   /[.](Addresses|MapPublicIpOnLaunch|PubliclyAccessible|Scope|Types)\b/,
   /[.](Domain|Engine|KeySpec|KeyUsage|MasterUsername|MultiRegion)\b/,
   /[.](Architectures|Runtime)\b/,
+  // The CDK's only value, or a trifle.
+  /[.](Handler|InstanceTenancy|LogDestinationType|ResourceType|SampledRequestsEnabled|VendorName|VpcEndpointType)\b/,
 ];
 
 /** The numbers, switches, words and schedules in a value, each after its path; a resource is deleted unless it says more. */
@@ -113,33 +115,6 @@ const count = (counts: Counts, path: string, text: string, id: string) => {
   const of = { ...counts[path]?.[text] };
   counts[path] = { ...counts[path], [text]: { ...of, [id]: (of[id] ?? 0) + 1 } };
 };
-
-/** A line for each path, with who has a text unless all of the type do; with `?` who has none in other stacks. */
-function linesOf(
-  entriesOf: (each: Resource, stack: StackTemplate, id: string) => readonly (readonly [string, string])[],
-  isDiffering: RegExp,
-) {
-  const [found, all]: [Counts, Counts] = [{}, {}];
-  for (const [, stack] of stacks)
-    for (const each of [...stack.resources, ...declarationsOf(stack)]) {
-      const id = nameIn(each.logicalId, each, stack);
-      count(all, typeOf(each), '', id);
-      for (const [path, text] of entriesOf(each, stack, id)) count(found, path, text, id);
-    }
-  const lines = Object.entries(found).map(([path, makersOf]) => {
-    const [type = ''] = path.split('.');
-    const ids = Object.entries(all[type]?.[''] ?? {});
-    const sum = (id: string) => Object.values(makersOf).reduce((sum, makers) => sum + (makers[id] ?? 0), 0);
-    const sometimes = ids.filter(([id, number]) => sum(id) < number).map(([id]) => id);
-    const texts = Object.entries(makersOf).map(([text, makers]) => {
-      const names = Object.keys(makers).map((id) => (sometimes.includes(id) ? `${id}?` : id));
-      const isOfAll = names.length === ids.length && sometimes.length === 0;
-      return isOfAll || !isDiffering.test(type) ? text : `${text} (${names.sort().join(' ')})`;
-    });
-    return `${path}: ${texts.sort().join(', ')}`;
-  });
-  return lines.sort().join('\n');
-}
 
 /**
  * Conditions, parameters and outputs, each as a resource of its own type. The local machine uses the other outputs, and end-to-end
@@ -168,15 +143,6 @@ function nameIn(text: string, { logicalId }: Resource, { listed, environment }: 
     .replace(/NetworkVpc(\w+)Subnet(\d)(Subnet)?/g, (_, kind, of) => (of === zone ? kind : kind + of));
 }
 
-it('no stack has another number, switch or word of AWS', () => {
-  const lines = linesOf((each, stack) => {
-    const promised = promisedOf(each, stack);
-    const others = Object.entries(propertiesOf(each)).filter(([name]) => !(name in promised));
-    return choices(Object.fromEntries(others), typeOf(each));
-  }, isDiffering);
-  expect(lines).toMatchSnapshot();
-});
-
 /** What the CDK derives; policies, alarms, metrics and texts have tests of their own. */
 const notOfReferences =
   /^(ApiGateway::(Account|Deployment|GatewayResponse|Resource)|CloudWatch|Custom::Vpc|EC2::(RouteTable|Subnet|VPCGateway)|IAM|Lambda::Permission)|[.](Code|DeploymentId|FACTS|KeyPolicy|PolicyDocument|ResourceId|Response(Parameters|Templates)|(?<!Mapping[.])RestApiId|Stage|Role|VpcId|\w*Tags)\b/;
@@ -196,21 +162,49 @@ const references = (value: Json, path: string): (readonly [path: string, text: s
   );
 };
 
-it('no stack has another reference, condition, predecessor, output or parameter', () => {
-  const lines = linesOf((each, stack, id) => {
-    const { Type, Properties, DependsOn = [], Condition, Metadata } = each;
-    const { Value, Description: _, ...definition } = Properties;
-    if (!Type.includes('::'))
-      return [[Type, nameIn(Value ? shown(Value) : JSON.stringify(definition), each, stack)]];
-    const before = [DependsOn].flat().filter((other) => !/Role|RouteTableAssociation/.test(other));
-    const all = { ...Properties, DependsOn: before.map((Ref) => ({ Ref })), After: Metadata?.After ?? [] };
-    const texts: Record<string, string> = {};
-    for (const [path, text] of references(
-      Condition ? { ...all, Condition: { Ref: Condition } } : all,
-      typeOf(each),
-    ))
-      texts[path] = `${texts[path] ?? ''} ${nameIn(text, each, stack).replaceAll(`{${id}`, '{own')}`.trim();
-    return Object.entries(texts);
-  }, /::/);
-  expect(lines).toMatchSnapshot();
+/** A resource's choices and references, each after its path and with who has it, unless that does not matter. */
+function entriesOf(each: Resource, stack: StackTemplate, id: string) {
+  const { Type, Properties, DependsOn = [], Condition, Metadata } = each;
+  const { Value, Description: _, ...definition } = Properties;
+  if (!Type.includes('::'))
+    return [[Type, nameIn(Value ? shown(Value) : JSON.stringify(definition), each, stack), ''] as const];
+  const promised = promisedOf(each, stack);
+  const others = Object.entries(propertiesOf(each)).filter(([name]) => !(name in promised));
+  const before = [DependsOn].flat().filter((other) => !/Role|RouteTableAssociation/.test(other));
+  const all = { ...Properties, DependsOn: before.map((Ref) => ({ Ref })), After: Metadata?.After ?? [] };
+  const texts: Record<string, string> = {};
+  for (const [path, text] of references(
+    Condition ? { ...all, Condition: { Ref: Condition } } : all,
+    typeOf(each),
+  ))
+    texts[path] = `${texts[path] ?? ''} ${nameIn(text, each, stack).replaceAll(`{${id}`, '{own')}`.trim();
+  const owner = isDiffering.test(typeOf(each)) ? id : '';
+  return [
+    ...choices(Object.fromEntries(others), typeOf(each)).map((entry) => [...entry, owner] as const),
+    ...Object.entries(texts).map((entry) => [...entry, id] as const),
+  ];
+}
+
+it('no stack has another number, switch, word of AWS, reference, condition, predecessor, output or parameter', () => {
+  const [found, all]: [Counts, Counts] = [{}, {}];
+  for (const [, stack] of stacks)
+    for (const each of [...stack.resources, ...declarationsOf(stack)]) {
+      const id = nameIn(each.logicalId, each, stack);
+      count(all, typeOf(each), '', id);
+      for (const [path, text, owner] of entriesOf(each, stack, id)) count(found, path, text, owner);
+    }
+  // A line for each path, with who has a text unless all of the type do; with `?` who has none in other stacks.
+  const lines = Object.entries(found).map(([path, makersOf]) => {
+    const [type = ''] = path.split('.');
+    const ids = Object.entries(all[type]?.[''] ?? {});
+    const sum = (id: string) => Object.values(makersOf).reduce((sum, makers) => sum + (makers[id] ?? 0), 0);
+    const sometimes = ids.filter(([id, number]) => sum(id) < number).map(([id]) => id);
+    const texts = Object.entries(makersOf).map(([text, makers]) => {
+      const names = Object.keys(makers).map((id) => (sometimes.includes(id) ? `${id}?` : id));
+      const isOfAll = names.length === ids.length && sometimes.length === 0;
+      return isOfAll || '' in makers ? text : `${text} (${names.sort().join(' ')})`;
+    });
+    return `${path}: ${texts.sort().join(', ')}`;
+  });
+  expect(lines.sort().join('\n')).toMatchSnapshot();
 });
