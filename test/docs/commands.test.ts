@@ -1,7 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
-import { createProgram } from '../../cli/command-line';
 import { parseEvent } from '../../domain/event';
 import { readAccountSettings } from '../../lib/account/settings';
 import { inForce } from '../../lib/environment/schema';
@@ -14,7 +12,7 @@ import { readDocuments } from '../support/documents';
 import { type Request, statementsFor } from '../support/policy-evaluator';
 import { complete as completeRow, first, serving, withStandby } from '../support/rows';
 import { type Json, stackOf } from '../support/stacks';
-import { silent } from '../support/wallet-command';
+import { walletCommands } from '../support/wallet-command';
 import {
   commandOf,
   type DocumentedCall,
@@ -95,21 +93,19 @@ const placeholders: readonly (readonly [RegExp, string])[] = [
 
 it('every call of ./wallet in the documents has the options and values of a command', async () => {
   const refused: string[] = [];
-  for (const words of callsOf('./wallet')) {
-    const program = createProgram(silent);
-    const named = (command: Command, word: string) => command.commands.find((each) => each.name() === word);
-    const local = named(program, words[0] ?? '') ? program : named(program, 'local');
-    const command = words.reduce((found, word) => named(found, word) ?? found, local ?? program);
-    const needsNone = command.options.every(({ mandatory }) => !mandatory);
+  for (const words of callsOf('./wallet').filter(([word]) => word !== '--help')) {
+    const [one = '', two = ''] = words;
+    const paths = [`${one} ${two}`, one, `local ${one}`];
+    const [path, command] = walletCommands.find(([each]) => paths.includes(each)) ?? [];
+    const demands = command?.options.some(({ mandatory }) => mandatory);
     // A mention of a command is not a call of it.
-    if (words.every((word) => !word.startsWith('--')) && !needsNone) continue;
-    command.action(() => undefined);
-    const filled = words.map((word) => placeholders.reduce((so, [from, to]) => so.replace(from, to), word));
-    const parsed = local?.parseAsync(filled, { from: 'user' });
-    await parsed?.catch(
-      (error) =>
-        error.code === 'commander.helpDisplayed' || refused.push(`${words.join(' ')}: ${error.message}`),
-    );
+    if (demands && words.every((word) => !word.startsWith('--'))) continue;
+    const given = words
+      .slice(path === paths[0] ? 2 : 1)
+      .map((word) => placeholders.reduce((so, [pattern, value]) => so.replace(pattern, value), word));
+    const parsing = command?.action(() => undefined).parseAsync(given, { from: 'user' });
+    const refuse = (error?: Error) => refused.push(`${words.join(' ')}: ${error?.message}`);
+    await (parsing?.catch(refuse) ?? refuse());
   }
   expect(refused).toEqual([]);
 });
