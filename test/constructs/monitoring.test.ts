@@ -105,7 +105,7 @@ it('the dashboard of CloudWatch, named as its stack, shows the state of every al
   );
   const { metrics } = widgets.find(({ properties }) => /^Objective/.test(properties.title)).properties;
   const lines = metrics.map((metric: Json) => {
-    const { label, id, expression, stat, period } = metric.at(-1);
+    const { label, id, expression, stat, period = 300 } = metric.at(-1);
     const names = metric.slice(0, -1).map(named).join(' ');
     return `${label ?? id} = ${expression ?? `${stat} of ${period} s of ${names}`}`;
   });
