@@ -25,7 +25,12 @@ describe('the API', () => {
   });
 
   it.each([api, dashboard])('$logicalId logs no text of the caller', ({ all }) => {
-    const variables = Object.values<string>(JSON.parse(all('Stage')[0].AccessLogSetting.Format));
+    const fields: Record<string, string> = JSON.parse(all('Stage')[0].AccessLogSetting.Format);
+    // The runbook searches for them.
+    expect(Object.keys(fields).join(' ')).toBe(
+      'time requestId xAmznRequestId ip method resourcePath status errorType latency integrationStatus integrationLatency authorizerStatus authorizerLatency authorizerError wafResponseCode tlsVersion',
+    );
+    const variables = Object.values(fields);
     for (const variable of variables) expect(variable).toMatch(/^\$context(\.\w+)+$/);
     for (const written of ['path', 'identity.userAgent', 'authorizer.principalId', 'requestOverride'])
       expect(variables).not.toContain(`$context.${written}`);

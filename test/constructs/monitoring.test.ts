@@ -93,7 +93,7 @@ describe.each([stackId, standby.stackId])('the alarms of %s', (stackName) => {
   });
 });
 
-it('the dashboard of CloudWatch, named as its stack, shows the state of every alarm that notifies, and the objective', () => {
+it('the dashboard of CloudWatch, named as its stack, shows the state of every alarm that notifies, and these graphs', () => {
   const { DashboardBody, DashboardName } = stack.get('MonitoringDashboard').Properties;
   // Unique in the account.
   expect(DashboardName).toBe(stackId);
@@ -103,11 +103,22 @@ it('the dashboard of CloudWatch, named as its stack, shows the state of every al
   expect(states.map((arn: string) => arn.split(':').at(-1)).sort()).toEqual(
     notifying.map(({ Properties }) => Properties.AlarmName).sort(),
   );
-  const { metrics } = widgets.find(({ properties }) => /^Objective/.test(properties.title)).properties;
-  const lines = metrics.map((metric: Json) => {
-    const { label, id, expression, stat, period = 300 } = metric.at(-1);
-    const names = metric.slice(0, -1).map(named).join(' ');
-    return `${label ?? id} = ${expression ?? `${stat} of ${period} s of ${names}`}`;
+  const graphs = widgets.map(({ properties: { title, start, metrics = [], annotations, yAxis } }) => {
+    const series: string[] = metrics.map((metric: Json) => {
+      const { label, id, expression, stat, period = 300 } = metric.at(-1);
+      const names = metric.slice(0, -1).map(named).join(' ');
+      return `${label ?? id} = ${expression ?? `${stat} of ${period} s of ${names}`}`;
+    });
+    const thresholds = (annotations?.horizontal ?? []).map(({ value }: Json) => `line at ${value}`);
+    return { title, text: [yAxis?.left.label ?? start, ...series, ...thresholds].join('\n  ') };
   });
-  expect(lines.join('\n')).toMatchSnapshot();
+  // Beside their section of the runbook. The metric of an alarm with a condition may not exist.
+  for (const { Properties, Condition } of stack.all('AWS::CloudWatch::Alarm')) {
+    const { text } = graphs.find(({ title }) => Properties.AlarmDescription.endsWith(`#${title}`)) ?? {};
+    const label = Properties.AlarmName.replace(`${stackId}-`, '');
+    const shown = new RegExp(`^  ${label} = [^]*^  line at ${Properties.Threshold}$`, 'm');
+    if (!Condition) expect(text).toMatch(shown);
+  }
+  const others = graphs.filter(({ title }) => /^[A-Z]/.test(title));
+  expect(others.map(({ title, text }) => `${title}: ${text}`).join('\n')).toMatchSnapshot();
 });
