@@ -4,7 +4,7 @@ import { drawWorld } from '../runs/simulate/options';
 import { runWorld } from '../runs/simulate/world';
 
 // Each is over in a fifth of a second, and notices mistakes that few others do. `npm run simulate` draws others.
-it.each([5, 9, 13, 27, 31, 41, 43, 46, 50, 51, 53])(
+it.each([9, 13, 27, 31, 41, 43, 46, 50, 51, 53])(
   'world %i, with its faults, keeps the promises',
   async (seed) => {
     expect((await runWorld(drawWorld(seed))).violations).toEqual([]);
@@ -13,6 +13,7 @@ it.each([5, 9, 13, 27, 31, 41, 43, 46, 50, 51, 53])(
 
 it('a seed repeats its world, with all that happened in it', async () => {
   const first = await runWorld(drawWorld(5));
+  expect(first.violations).toEqual([]);
   expect(first.faults.length).toBeGreaterThan(0);
   expect(await runWorld(drawWorld(5))).toEqual(first);
 });
