@@ -6,7 +6,6 @@ import { isId, newId } from '../../domain/ids';
 import { longestProbeAge } from '../../domain/probe';
 import { fail } from '../../domain/result';
 import { type Operation, routes as table, tokenDetails } from '../../domain/routes';
-import { signatureHeaders } from '../../domain/signature';
 import { userAction } from '../../domain/tokens';
 import { defaultLifetimeSeconds } from '../../lambda/authorize-request/variables';
 import { respond } from '../../lambda/shared/http';
@@ -136,18 +135,6 @@ function* nodesOf(node: object): Generator<Record<string, unknown>> {
   for (const each of Object.values(node)) if (typeof each === 'object' && each) yield* nodesOf(each);
 }
 const nodes = [...nodesOf(openApi)];
-
-it('requires every parameter, those of its path among them, and every body', () => {
-  const inputs = nodes.filter((node) => 'in' in node && 'schema' in node);
-  const bodies = nodes.flatMap(({ requestBody }) => (requestBody ? [requestBody] : []));
-  expect([...inputs, ...bodies].filter((each) => !(each as { required?: boolean }).required)).toEqual([]);
-  for (const { path, operation } of operations())
-    expect((operation.parameters ?? []).map(({ name }: { name: string }) => `{${name}}`)).toEqual(
-      path.match(/\{.+?\}/g) ?? [],
-    );
-  const headers = openApi.webhooks.event.post.parameters.map(({ name }: { name: string }) => name);
-  expect(headers).toEqual(['webhook-id', 'webhook-timestamp', ...signatureHeaders]);
-});
 
 it('states the limits of the code, and no other', () => {
   const texts = nodes.flatMap(({ description }) => (typeof description === 'string' ? [description] : []));
