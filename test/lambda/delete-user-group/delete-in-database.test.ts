@@ -35,9 +35,13 @@ const by = (identityId: string, kind: Caller['kind'] = 'CustomerEmployee') => ({
   caller: { identityId, organizationId: organization.organizationId, kind },
 });
 
-it('deletes only the group, its members and assignments, and writes the audit record', async () => {
+it("deletes only the group, no other organization's, with its members and assignments, and writes the audit record", async () => {
   const { organizationId, callerId, userGroupId } = organization;
   const other = await addGroup(region.owner, organization);
+  const foreign = await seedOrganization(region.owner);
+  const notFound = await deleteUserGroup(deletion({ userGroupId: foreign.userGroupId }));
+  expect(notFound).toEqual(ok('user_group_not_found'));
+  expect(await traces(region.owner, foreign.userGroupId)).toEqual({ ...whole, members: 3 });
   const request = deletion();
   expect(await deleteUserGroup(request)).toEqual(ok('deleted'));
   expect(await traces(region.owner, userGroupId)).toEqual(gone);
@@ -48,7 +52,7 @@ it('deletes only the group, its members and assignments, and writes the audit re
   expect(ownAssignments).toHaveLength(3);
   const records = await region.query`
     select identity_id, operation, subject_name, outcome, request_id, user_action_id
-    from audit_records where organization_id = ${organizationId}`;
+    from audit_records where organization_id = ${organizationId} and subject_id = ${userGroupId}`;
   const subject = { identity_id: callerId, operation: 'Auth:UserGroups:Delete', subject_name: 'Treasury' };
   const ids = { request_id: request.requestId, user_action_id: request.userAction.id };
   expect(records).toEqual([{ ...subject, outcome: 'deleted', ...ids }]);
@@ -57,12 +61,6 @@ it('deletes only the group, its members and assignments, and writes the audit re
     select extract(epoch from expires_at)::integer as expires from used_user_actions
     where user_action_id = ${request.userAction.id}`;
   expect(used).toEqual([{ expires: request.userAction.expiresAt }]);
-});
-
-it("does not find another organization's group", async () => {
-  const { userGroupId } = await seedOrganization(region.owner);
-  expect(await deleteUserGroup(deletion({ userGroupId }))).toEqual(ok('user_group_not_found'));
-  expect(await traces(region.owner, userGroupId)).toEqual({ ...whole, members: 3 });
 });
 
 it('permits only active employees and service accounts with the permission, directly or through a group of theirs', async () => {
