@@ -6,6 +6,7 @@ import { isId, newId } from '../../domain/ids';
 import { longestProbeAge } from '../../domain/probe';
 import { fail } from '../../domain/result';
 import { type Operation, routes as table, tokenDetails } from '../../domain/routes';
+import { signatureHeaders } from '../../domain/signature';
 import { userAction } from '../../domain/tokens';
 import { defaultLifetimeSeconds } from '../../lambda/authorize-request/variables';
 import { respond } from '../../lambda/shared/http';
@@ -136,6 +137,18 @@ function* nodesOf(node: object): Generator<Record<string, unknown>> {
 }
 const nodes = [...nodesOf(openApi)];
 
+it('requires every parameter, those of its path among them, and every body', () => {
+  const inputs = nodes.filter((node) => 'in' in node && 'schema' in node);
+  const bodies = nodes.flatMap(({ requestBody }) => (requestBody ? [requestBody] : []));
+  expect([...inputs, ...bodies].filter((each) => !(each as { required?: boolean }).required)).toEqual([]);
+  for (const { path, operation } of operations())
+    expect((operation.parameters ?? []).map(({ name }: { name: string }) => `{${name}}`)).toEqual(
+      path.match(/\{.+?\}/g) ?? [],
+    );
+  const headers = openApi.webhooks.event.post.parameters.map(({ name }: { name: string }) => name);
+  expect(headers).toEqual(['webhook-id', 'webhook-timestamp', ...signatureHeaders]);
+});
+
 it('states the limits of the code, and no other', () => {
   const texts = nodes.flatMap(({ description }) => (typeof description === 'string' ? [description] : []));
   const stated = texts.flatMap((text) =>
@@ -171,6 +184,16 @@ it.each(['UserGroupId', 'webhookId'])('%s is what the code takes for an id', (na
   const accepts = (text: string) =>
     new RegExp(pattern).test(text) && text.length >= minLength && text.length <= maxLength;
   for (const each of [id, ...near]) expect([each, accepts(each)]).toEqual([each, isId(each, prefix as 'ug')]);
+});
+
+it('documents no body of a response to HEAD, and the statuses of GET', () => {
+  const { head, get } = openApi.paths['/webhook-origins'];
+  expect(Object.keys(head.responses)).toEqual(Object.keys(get.responses));
+  const { 200: succeeded, ...others } = head.responses;
+  const references = Object.values(others).map((each) => Object(each).$ref);
+  expect(new Set(references)).toEqual(new Set(['#/components/responses/WithoutBody']));
+  for (const each of [succeeded, openApi.components.responses.WithoutBody])
+    expect(each).not.toHaveProperty('content');
 });
 
 it.each(functionRoutes)('the function of %s returns each of its problems as documented', async (name) => {
