@@ -4,21 +4,19 @@ import { eventually } from '../support/eventually';
 
 /**
  * Five network namespaces: `host` routes between strangers, the origin and the internet on one side and a container on the other,
- * whose port 443 it publishes as Docker does, beside its own port 8443.
+ * whose port 443 it publishes as Docker does, beside its own port 8443. The others' links to it have these addresses.
  */
-const names = ['host', 'origin', 'stranger', 'container', 'internet'] as const;
-const prefix = `w${process.pid}`;
-const run = (command: string, input = '') =>
-  execFileSync('sh', ['-euc', command], { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] });
-const within = (name: (typeof names)[number], command: string, input?: string) =>
-  run(`ip netns exec ${prefix}${name} ${command}`, input);
-/** Their sides of the links to `host`. */
-const links = [
-  ['origin', '203.0.113.7', '203.0.113.1', '2001:db8:1::7', '2001:db8:1::1'],
-  ['stranger', '198.51.100.9', '198.51.100.1', '2001:db8:2::9', '2001:db8:2::1'],
-  ['container', '172.17.0.2', '172.17.0.1', '2001:db8:3::2', '2001:db8:3::1'],
-  ['internet', '192.0.2.80', '192.0.2.1', '2001:db8:4::80', '2001:db8:4::1'],
-] as const;
+const links = {
+  origin: ['203.0.113.7', '203.0.113.1', '2001:db8:1::7', '2001:db8:1::1'],
+  stranger: ['198.51.100.9', '198.51.100.1', '2001:db8:2::9', '2001:db8:2::1'],
+  container: ['172.17.0.2', '172.17.0.1', '2001:db8:3::2', '2001:db8:3::1'],
+  internet: ['192.0.2.80', '192.0.2.1', '2001:db8:4::80', '2001:db8:4::1'],
+} as const;
+type Name = keyof typeof links | 'host';
+const names = ['host', ...Object.keys(links)] as Name[];
+const space = (name: Name) => `w${process.pid}${name}`;
+const within = (name: Name, command: string, input = '') =>
+  execFileSync('ip', ['netns', 'exec', space(name), 'sh', '-euc', command], { input, encoding: 'utf8' });
 
 /** https://docs.docker.com/engine/network/packet-filtering-firewalls/ */
 const docker = `table ip docker {
@@ -27,84 +25,85 @@ const docker = `table ip docker {
     fib daddr type local tcp dport 443 dnat to 172.17.0.2:8080
   }
 }`;
-const tcp = "require('net').createServer((socket) => socket.end('hello'))";
-/** As HTTP/3 would. */
-const udp = `require('dgram').createSocket('udp6')
-  .on('message', function (_, { address, port }) { this.send('hello', port, address); })`;
-async function listen(name: (typeof names)[number], port: number, code = `${tcp}.listen(${port}, '::')`) {
-  spawn('ip', ['netns', 'exec', `${prefix}${name}`, process.execPath, '-e', code], { stdio: 'ignore' });
-  const find = code.startsWith(tcp) ? connect : ask;
-  await eventually(async () => find(name, '127.0.0.1', port) === 'open');
+
+/** Answers over TCP, and over UDP as HTTP/3 would. */
+async function listen(name: Name, port: number): Promise<void> {
+  const code = `
+    require('net').createServer((socket) => socket.end('hello')).listen(${port}, '::');
+    const udp = require('dgram').createSocket('udp6').bind(${port});
+    udp.on('message', (_, { address, port }) => udp.send('hello', port, address));`;
+  spawn('ip', ['netns', 'exec', space(name), process.execPath, '-e', code], { stdio: 'ignore' });
+  await eventually(() => find(name, '127.0.0.1', port) && find(name, '127.0.0.1', port, 'udp'));
+}
+
+/** Whether the host answers at a port. */
+function find(from: Name, host: string, port: number, protocol = 'tcp'): boolean {
+  const ask = protocol === 'udp' ? 'echo hi >&3;' : '';
+  const code = `exec 3<>/dev/${protocol}/${host}/${port}; ${ask} head -c 5 <&3`;
+  const args = ['netns', 'exec', space(from), 'timeout', '3', 'bash', '-c', code];
+  return spawnSync('ip', args, { encoding: 'utf8' }).stdout === 'hello';
 }
 
 beforeAll(async () => {
-  for (const name of names) run(`ip netns add ${prefix}${name}`);
+  for (const name of names) execFileSync('ip', ['netns', 'add', space(name)]);
   for (const name of names) within(name, 'ip link set lo up');
-  for (const [name, address, gateway, address6, gateway6] of links) {
-    run(`ip link add ${prefix}h type veth peer name ${prefix}p`);
-    run(
-      `ip link set ${prefix}h name ${name} netns ${prefix}host; ip link set ${prefix}p name eth0 netns ${prefix}${name}`,
-    );
+  for (const [name, [address, gateway, address6, gateway6]] of Object.entries(links)) {
+    const peer = space(name as Name);
     within(
       'host',
-      `sh -euc 'ip addr add ${gateway}/24 dev ${name}; ip addr add ${gateway6}/64 dev ${name} nodad; ip link set ${name} up'`,
+      `ip link add ${name} type veth peer name eth0 netns ${peer}
+      ip addr add ${gateway}/24 dev ${name}; ip addr add ${gateway6}/64 dev ${name} nodad; ip link set ${name} up`,
     );
     within(
-      name,
-      `sh -euc 'ip addr add ${address}/24 dev eth0; ip addr add ${address6}/64 dev eth0 nodad; ip link set eth0 up; ip route add default via ${gateway}; ip -6 route add default via ${gateway6}'`,
+      name as Name,
+      `ip addr add ${address}/24 dev eth0; ip addr add ${address6}/64 dev eth0 nodad; ip link set eth0 up
+      ip route add default via ${gateway}; ip -6 route add default via ${gateway6}`,
     );
   }
   within('host', 'sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1');
   within('host', 'nft -f -', docker);
   await listen('host', 8443);
-  await listen('host', 8443, `${udp}.bind(8443)`);
   await listen('container', 8080);
   await listen('internet', 443);
 });
 afterAll(() => {
   for (const name of names) {
-    const pids = spawnSync('ip', ['netns', 'pids', `${prefix}${name}`], { encoding: 'utf8' }).stdout.split(
-      '\n',
-    );
-    for (const pid of pids.filter(Boolean)) process.kill(Number(pid), 'SIGKILL');
-    spawnSync('ip', ['netns', 'delete', `${prefix}${name}`]);
+    const { stdout } = spawnSync('ip', ['netns', 'pids', space(name)], { encoding: 'utf8' });
+    for (const pid of stdout.split('\n').filter(Boolean)) process.kill(Number(pid), 'SIGKILL');
+    spawnSync('ip', ['netns', 'delete', space(name)]);
   }
 });
 
-const connect = (from: (typeof names)[number], host: string, port: number) =>
-  within(
-    from,
-    `node -e "const s = require('net').connect({ host: '${host}', port: ${port}, timeout: 1500 }); s.on('data', () => end('open')).on('timeout', () => end('closed')).on('error', () => end('refused')); function end(w) { console.log(w); process.exit(); }"`,
-  ).trim();
-const ask = (from: (typeof names)[number], host: string, port: number) =>
-  within(
-    from,
-    `node -e "const s = require('dgram').createSocket('udp4').on('message', () => end('open')); s.send('hi', ${port}, '${host}'); setTimeout(() => end('closed'), 1500); function end(w) { console.log(w); process.exit(); }"`,
-  ).trim();
 /** As a receiver, a stranger and the host itself find the ports of the host. */
-const seen = () => ({
-  published: ['origin', 'stranger'].map((from) => connect(from as 'origin', '203.0.113.1', 443)),
-  own: ['origin', 'stranger'].map((from) => connect(from as 'origin', '203.0.113.1', 8443)),
-  udp: ['origin', 'stranger', 'host'].map((from) => ask(from as 'origin', '203.0.113.1', 8443)),
-  own6: ['origin', 'stranger'].map((from) => connect(from as 'origin', '2001:db8:1::1', 8443)),
-  itself: [connect('host', '127.0.0.1', 8443), connect('host', '203.0.113.1', 8443)],
-  fromContainer: connect('container', '192.0.2.80', 443),
-});
+function seen() {
+  const senders = ['origin', 'stranger'] as const;
+  return {
+    published: senders.map((from) => find(from, '203.0.113.1', 443)),
+    own: senders.map((from) => find(from, '203.0.113.1', 8443)),
+    // The host answers from the address of the link.
+    udp: [...senders, 'host' as const].map((from) =>
+      find(from, from === 'stranger' ? '198.51.100.1' : '203.0.113.1', 8443, 'udp'),
+    ),
+    own6: senders.map((from) => find(from, '2001:db8:1::1', 8443)),
+    itself: [find('host', '127.0.0.1', 8443), find('host', '203.0.113.1', 8443)],
+    fromContainer: find('container', '192.0.2.80', 443),
+  };
+}
 
-const load = (port: number) => {
+function load(port: number): void {
   const origin = { environment: 'eu', region: 'eu-central-1', address: '203.0.113.7' };
   within('host', 'nft -f -', `${formatAllowList('nftables', [origin], port)}\n`);
-};
+}
 
 it("nftables' list closes a container's published port and the host's own to strangers, and nothing else", () => {
-  const both = ['open', 'open'];
-  const open = { published: both, own: both, own6: both, udp: [...both, 'open'] };
-  const inside = { itself: ['open', 'open'], fromContainer: 'open' };
+  const both = [true, true];
+  const open = { published: both, own: both, own6: both, udp: [...both, true] };
+  const inside = { itself: both, fromContainer: true };
   expect(seen()).toEqual({ ...open, ...inside });
   load(443);
-  expect(seen()).toEqual({ ...open, ...inside, published: ['open', 'closed'] });
+  expect(seen()).toEqual({ ...open, ...inside, published: [true, false] });
   // Loaded again, for another port.
   load(8443);
-  const closed = { own: ['open', 'closed'], own6: ['closed', 'closed'], udp: ['closed', 'closed', 'open'] };
+  const closed = { own: [true, false], own6: [false, false], udp: [false, false, true] };
   expect(seen()).toEqual({ ...open, ...inside, ...closed });
 });
