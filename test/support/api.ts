@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KMS } from '@aws-sdk/client-kms';
-import { joseSignature, signJwt } from '../../cli/callers/sign-jwt';
+import { signJwt } from '../../cli/callers/sign-jwt';
 import { localClient } from './aws-client';
 import type { LocalEnvironment } from './local-environment';
 import { expectDocumented } from './openapi';
@@ -90,23 +90,14 @@ export function openTokenMaker(local: LocalEnvironment, environment: string, iss
   function signer(output: string, typ: Parameters<typeof signJwt>[2]) {
     const KeyId = local.outputs(environment)[output] ?? '';
     const kms = new KMS({ ...localClient(local.endpoints.kms ?? ''), region: KeyId.split(':')[3] ?? '' });
-    return async (claims: Json, header?: Json) => {
-      const token = await signJwt(kms, KeyId, typ, claims);
-      if (!header) return token;
-      const [first = '', rest] = token.split('.');
-      const changed = { ...JSON.parse(Buffer.from(first, 'base64url').toString()), ...header };
-      const content = `${Buffer.from(JSON.stringify(changed)).toString('base64url')}.${rest}`;
-      const signing = { KeyId, Message: Buffer.from(content), SigningAlgorithm: 'ECDSA_SHA_256' } as const;
-      const { Signature = new Uint8Array() } = await kms.sign(signing);
-      return `${content}.${joseSignature(Signature).toString('base64url')}`;
-    };
+    return (claims: Json) => signJwt(kms, KeyId, typ, claims);
   }
   const signAccessToken = signer('TokenSigningKeyArn', 'JWT');
   const signUserAction = signer('UserActionSigningKeyArn', 'user-action+jwt');
   return {
-    accessToken: (organization: Organization, claims?: Json, header?: Json) =>
-      signAccessToken({ ...documentedClaims(iss, organization).accessToken, ...claims }, header),
-    userAction: (organization: Organization, claims?: Json, header?: Json) =>
-      signUserAction({ ...documentedClaims(iss, organization).userAction, ...claims }, header),
+    accessToken: (organization: Organization, claims?: Json) =>
+      signAccessToken({ ...documentedClaims(iss, organization).accessToken, ...claims }),
+    userAction: (organization: Organization, claims?: Json) =>
+      signUserAction({ ...documentedClaims(iss, organization).userAction, ...claims }),
   };
 }
