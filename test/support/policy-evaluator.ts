@@ -37,8 +37,8 @@ function isFor({ Action, NotAction, Resource, Condition = {} }: Denial, request:
 
 const comparisons: Readonly<Record<string, (pattern: string, value: string) => boolean>> = {
   StringEquals: (expected, value) => expected === value,
-  StringLike: (pattern, value) => matches(pattern, value),
-  ArnLike: matchesArn,
+  StringLike: matches,
+  ArnLike: matches,
   Bool: (expected, value) => expected.toLowerCase() === value.toLowerCase(),
 };
 
@@ -58,11 +58,4 @@ function holds(
   if (Array.isArray(actual) && !ofAny) throw new Error(`${operator} of several values`);
   const holdsFor = (value: string) => expected.some((each) => compare(each, value)) !== isNegated;
   return [actual].flat().some(holdsFor);
-}
-
-/** Each of the six components on its own. */
-function matchesArn(pattern: string, arn: string): boolean {
-  const components = (text: string) => /^(.*?):(.*?):(.*?):(.*?):(.*?):(.*)$/s.exec(text)?.slice(1) ?? [text];
-  const values = components(arn);
-  return components(pattern).every((part, index) => matches(part, values[index] ?? ''));
 }

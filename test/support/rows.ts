@@ -14,7 +14,6 @@ const having = (has: (row: Environment) => unknown) => environments.find(has) as
 /** The first row of the table, for features of every environment. */
 export const first = environments[0] as Environment;
 
-export const withDataApi = having(({ databaseAccess }) => databaseAccess === 'data-api');
 export const withDirectAccess = having(({ databaseAccess }) => databaseAccess === 'direct');
 
 export const withSla = having(({ serviceLevelAgreement }) => serviceLevelAgreement);
