@@ -50,6 +50,8 @@ module.exports = class OneRealm extends TestEnvironment {
   constructor(config, context) {
     super(config, context);
     this.global = globalThis;
+    const FakeTimers = this.fakeTimersModern.constructor;
+    this.fakeTimersModern = new FakeTimers({ config: config.projectConfig, global: globalThis });
     const { console } = globalThis;
     const symbols = new Set(Object.getOwnPropertySymbols(globalThis));
     const { env, exit } = process;
