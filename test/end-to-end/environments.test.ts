@@ -4,7 +4,7 @@ import {
   type Answer,
   deletion,
   openTokenMaker,
-  sendPatiently,
+  send,
   type TokenMaker,
   type WireRequest,
   walletDeletion,
@@ -44,7 +44,7 @@ describe.each(running)('in $name', ({ name, tokenIssuer, deprecation }) => {
   async function attempt({ token, action, wire }: Changes = {}): Promise<Answer> {
     const accessToken = await tokens.accessToken(organization, token);
     const right = deletion(organization, accessToken, await tokens.userAction(organization, action));
-    const answer = await sendPatiently(urlOf(name), { ...right, ...wire?.(right) });
+    const answer = await send(urlOf(name), { ...right, ...wire?.(right) });
     expect([answer.headers.deprecation, answer.headers.sunset]).toEqual([since, sunset]);
     return answer;
   }
@@ -83,11 +83,11 @@ describe.each(running)('in $name', ({ name, tokenIssuer, deprecation }) => {
     const own = await seed(name);
     const ours = await walletDeletion(local, name, own);
     for (const { name: other } of running.filter((row) => row.name !== name)) {
-      expect(await sendPatiently(urlOf(other), ours)).toMatchObject(refused(401, 'token_wrong_region'));
+      expect(await send(urlOf(other), ours)).toMatchObject(refused(401, 'token_wrong_region'));
       const asked = { ...(await seed(other)), userGroupId: own.userGroupId };
       const theirs = await walletDeletion(local, other, asked);
-      expect(await sendPatiently(urlOf(other), theirs)).toMatchObject(refused(404, 'user_group_not_found'));
+      expect(await send(urlOf(other), theirs)).toMatchObject(refused(404, 'user_group_not_found'));
     }
-    expect((await sendPatiently(urlOf(name), ours)).status).toBe(200);
+    expect((await send(urlOf(name), ours)).status).toBe(200);
   });
 });

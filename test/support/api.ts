@@ -39,19 +39,13 @@ export async function exchange(
   return { status: response.statusCode ?? 0, headers: response.headers, text: await readText(response) };
 }
 
-/** Sends a request and validates the response against the OpenAPI document. */
+/** Sends a request, again while other tests exhaust the rate limit, and validates each response against the OpenAPI document. */
 export async function send(baseUrl: string, wire: WireRequest) {
-  const { status, headers, text } = await exchange(baseUrl, wire);
-  expectDocumented({ method: wire.method ?? 'DELETE', path: wire.path, status, headers, body: text });
-  const body: { readonly code?: string; readonly requestId?: string } = JSON.parse(text || '{}');
-  return { status, headers, text, body };
-}
-
-/** As `send`, with retries while other tests exhaust the environment's rate limit. */
-export async function sendPatiently(baseUrl: string, wire: WireRequest): Promise<Answer> {
   for (;;) {
-    const answer = await send(baseUrl, wire);
-    if (answer.status !== 429) return answer;
+    const { status, headers, text } = await exchange(baseUrl, wire);
+    expectDocumented({ method: wire.method ?? 'DELETE', path: wire.path, status, headers, body: text });
+    const body: { readonly code?: string; readonly requestId?: string } = JSON.parse(text || '{}');
+    if (status !== 429) return { status, headers, text, body };
     await sleep(500);
   }
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { number } from '../../../cli/shell/options';
 import { environments as table } from '../../../lib/environments';
 import { projectRoot } from '../../architecture/sources';
-import { openTokenMaker, sendPatiently } from '../../support/api';
+import { openTokenMaker, send } from '../../support/api';
 import { openLocalEnvironment } from '../../support/local-environment';
 import type { Organization } from '../../support/organization';
 import { longRun, startProject, temporaryFolder } from '../long-run';
@@ -43,14 +43,14 @@ void longRun<{ runs: number; seed?: number }>(command, async ({ runs, ...seed },
       const organization = organizations[index] ?? (await local.walletJson<Organization>(name, 'seed'));
       organizations[index] = organization;
       const wire = await toWire(request, organization, tokens);
-      const { status, body } = await sendPatiently(baseUrl, wire);
+      const { status, body } = await send(baseUrl, wire);
       counts[status] = (counts[status] ?? 0) + 1;
       const mistakes = describeRequest(request);
       if (status >= 500 || (status === 200) !== (mistakes === ''))
         throw new Error(`${status} ${body.code ?? ''} for: ${mistakes || 'a valid deletion'}`);
       if (status !== 200) return;
       organizations[index] = undefined;
-      const again = await sendPatiently(baseUrl, wire);
+      const again = await send(baseUrl, wire);
       if (again.body.code !== 'user_action_replayed')
         throw new Error(`${again.status} ${again.body.code ?? ''} for a user action that was used before`);
     };
