@@ -59,11 +59,14 @@ async function expectDeliveries(environment: string): Promise<void> {
   await local.wallet(environment, 'webhook', 'enable', ...webhook);
   const tested = await wallet('webhook', 'test', ...webhook);
   expect(tested).toMatchObject({ webhookId, outcome: 'delivered', status: 204 });
+  // The missed event may not be stored yet.
   for (const which of [
     ['--since', '5m', '--undelivered'],
     ['--event', eventId],
   ])
-    expect(await wallet('redeliver', ...webhook, ...which)).toMatchObject({ redelivered: 1 });
+    await eventually(async () =>
+      expect(await wallet('redeliver', ...webhook, ...which)).toMatchObject({ redelivered: 1 }),
+    );
 
   const received = await receiver.received(organizationId, 5);
   for (const delivery of received) {
