@@ -1,6 +1,10 @@
+const { ChildProcess } = require('node:child_process');
 const { setTimeout: sleep } = require('node:timers/promises');
+const { join, relative } = require('node:path');
 const vm = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
+
+const root = join(__dirname, '../..');
 
 /*
  * The environment of every test file: Node.js's own realm, instead of a new one for each. The files of a worker thus share
@@ -25,13 +29,33 @@ if (process.send) process.on('message', ([type]) => type === endMessage && proce
 // Node.js opens them when they are first used.
 void [process.stdin, process.stdout, process.stderr];
 
-/** What keeps the process alive, but not shutdowns of closed sockets, listed until they are collected; and its own listeners. */
+/** Running ones. */
+const children = new Set();
+const { spawn } = ChildProcess.prototype;
+ChildProcess.prototype.spawn = function (...args) {
+  const failure = spawn.apply(this, args);
+  // With --runInBand, this process also starts what test files share.
+  const isShared = globalThis.sharing?.getStore();
+  if (this.pid !== undefined && !isShared) children.add(this.once('exit', () => children.delete(this)));
+  return failure;
+};
+
+/** Shutdowns of closed sockets, which Node.js lists until they are collected. */
+const ended = ['SimpleShutdownWrap'];
+/** What is open, with what keeps no process alive: children, and the process's own listeners. */
 function listOpen() {
   const signals = process.eventNames().filter((name) => /^SIG/.test(String(name)));
   const listeners = signals.flatMap((name) => process.listeners(name).map(() => `listener of ${name}`));
-  return [...process.getActiveResourcesInfo().filter((name) => name !== 'SimpleShutdownWrap'), ...listeners];
+  const commands = Array.from(children, ({ spawnargs }) => spawnargs.join(' '));
+  // esbuild's own is one for each worker.
+  const processes = commands.filter((command) => !/esbuild --service=/.test(command));
+  return [
+    ...process.getActiveResourcesInfo().filter((name) => !ended.includes(name)),
+    ...listeners,
+    ...processes,
+  ];
 }
-/** What was not open before, and does not close within 20 s: more than any takes beside other load. No timer has a reason to run on. */
+/** What was not open before, and does not close within 20 s: more than any takes beside other load. */
 async function leftOpen(before) {
   const deadline = performance.now() + 20_000;
   for (;;) {
@@ -40,11 +64,36 @@ async function leftOpen(before) {
     const left = listOpen().filter(
       (each) => !earlier.includes(each) || !earlier.splice(earlier.indexOf(each), 1),
     );
-    if (left.includes('Timeout')) return ['a timer, such as a deadline that was not cleared'];
     if (left.length === 0 || performance.now() > deadline) return left;
     await sleep(10);
   }
 }
+
+/** The timers of the product's code, and the file that started them. */
+const timers = new Map();
+const { setTimeout: start } = globalThis;
+globalThis.setTimeout = Object.assign((...args) => {
+  const timer = start(...args);
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  Error.stackTraceLimit = 8;
+  Error.prepareStackTrace = (_, callers) =>
+    // A test may have put a spy between.
+    callers
+      .map((each) => relative(root, each.getFileName() ?? ''))
+      .find((file) => !/^(test|node_modules\/jest-mock)\//.test(file));
+  const where = new Error().stack ?? '';
+  Object.assign(Error, { prepareStackTrace, stackTraceLimit });
+  if (/^(cli|domain|lambda|local)\//.test(where)) timers.set(timer, where);
+  return timer;
+}, start);
+
+/** Those that run and keep a process alive, each reported once. A test may share a local environment, which has some, with others. */
+const leftRunning = (isInEnvironment) =>
+  Array.from(timers, ([timer, where]) => {
+    if (isInEnvironment && where.startsWith('local/')) return [];
+    timers.delete(timer);
+    return timer._destroyed || !timer.hasRef() ? [] : `timer of ${where}`;
+  }).flat();
 
 module.exports = class OneRealm extends TestEnvironment {
   constructor(config, context) {
@@ -75,8 +124,14 @@ module.exports = class OneRealm extends TestEnvironment {
     return nodesRealm;
   }
 
+  handleTestEvent({ name, test }) {
+    if (name !== 'test_done') return;
+    const left = leftRunning(true);
+    if (left.length > 0) test.errors.push(new Error(`The test left a ${[...new Set(left)].join(', ')}`));
+  }
+
   async teardown() {
-    const left = await leftOpen(this.before);
+    const left = [...leftRunning(false), ...(await leftOpen(this.before))];
     await super.teardown();
     this.restore();
     if (left.length > 0) throw new Error(`Tests left open: ${[...new Set(left)].join(', ')}`);

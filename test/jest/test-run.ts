@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -42,6 +43,8 @@ const create: Record<SharedInRun, (folder: string) => Promise<Shareable>> = {
 
 let folder: string;
 let server: HttpServer;
+/** Tells one-realm.js what it starts. */
+const sharing = new AsyncLocalStorage<true>();
 const created = new Map<string, Promise<Shareable>>();
 
 /** Creates the folder of all temporary files of the run, and serves what test files share. */
@@ -53,7 +56,7 @@ export default async function setUp(): Promise<void> {
   server = await startHttpServer(async ({ url = '' }, response) => {
     try {
       const name = url.slice(1) as SharedInRun;
-      const creating = created.get(name) ?? create[name](folder);
+      const creating = created.get(name) ?? sharing.run(true, () => create[name](folder));
       created.set(name, creating);
       response.end(JSON.stringify(await creating));
     } catch (error) {
@@ -61,6 +64,7 @@ export default async function setUp(): Promise<void> {
     }
   });
   process.env.SHARED_IN_RUN_URL = server.url;
+  Object.assign(globalThis, { sharing });
 }
 
 export async function tearDown(): Promise<void> {
