@@ -12,7 +12,7 @@ import {
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { running } from '../support/rows';
-import type { Json } from '../support/tokens';
+import { type Json, seconds } from '../support/tokens';
 
 let local: LocalEnvironment;
 beforeAll(async () => {
@@ -56,12 +56,15 @@ describe.each(running)('in $name', ({ name, tokenIssuer, deprecation }) => {
     const twoTokens = [bearer('x'), bearer(cached)];
     const rows: [status: number, code: string, changes: Changes][] = [
       [404, 'route_not_found', { wire: () => ({ path: '/auth/user-groups' }) }],
+      [404, 'route_not_found', { wire: () => ({ method: 'POST' }) }],
       [401, 'token_missing', { wire: ({ headers = [] }) => ({ headers: headers.slice(1) }) }],
       [401, 'token_malformed', { wire: () => ({ headers: twoTokens }) }],
+      [401, 'token_expired', { token: { nbf: 1, iat: 1, exp: seconds() - 60 } }],
       [400, 'invalid_user_group_id', { wire: ({ path }) => ({ path: `${path}%2F` }) }],
       [400, 'query_not_allowed', { wire: ({ path }) => ({ path: `${path}?x` }) }],
       [400, 'body_not_allowed', { wire: () => ({ body: '{"force":true}' }) }],
       [403, 'caller_kind_not_allowed', { token: { kind: 'EndUser' } }],
+      [403, 'user_action_missing', { wire: ({ headers = [] }) => ({ headers: headers.slice(0, 1) }) }],
       [403, 'user_action_mismatch', { action: { htp: '/auth/user-groups/ug-1' } }],
       [403, 'permission_missing', { token: hiddenEndUser, action: hiddenEndUser }],
       // The decision on the second token is cached now.
