@@ -53,7 +53,7 @@ export class Instance {
   });
   private messages: readonly Message[] = [];
   /** The deliveries or events of its messages. */
-  private batch: readonly string[] = [];
+  private batch: readonly { readonly messageId: string; readonly subject: string }[] = [];
   private draws = 0;
   private readonly handler: (event: SQSEvent) => Promise<SQSBatchResponse>;
 
@@ -116,7 +116,7 @@ export class Instance {
 
   handle(event: SQSEvent): Promise<SQSBatchResponse> {
     this.messages = event.Records.map(({ body }) => JSON.parse(body));
-    this.batch = event.Records.map(({ body }) => subjectOf(body));
+    this.batch = event.Records.map(({ messageId, body }) => ({ messageId, subject: subjectOf(body) }));
     return this.handler(event);
   }
 
@@ -136,9 +136,9 @@ export class Instance {
       if (!isPoisoned && !faults.happen('killed', `${when} ${place}`, subjects)) return false;
       this.death.abort();
       const met = isPoisoned ? poisonous : subjects;
-      for (const subject of this.batch.filter((each) => !met.includes(each))) {
+      for (const { messageId, subject } of this.batch.filter((each) => !met.includes(each.subject))) {
         invariants.fault(subject);
-        if (isPoisoned) invariants.killedAlong(subject);
+        if (isPoisoned) invariants.killedAlong(messageId, subject);
       }
       return true;
     };
@@ -146,7 +146,7 @@ export class Instance {
     const before = faults.happened.length;
     const value = await work();
     // What shares its instance may wait for it.
-    if (faults.happened.length > before) for (const subject of this.batch) invariants.excuse(subject);
+    if (faults.happened.length > before) for (const { subject } of this.batch) invariants.excuse(subject);
     return dies('after') ? never() : value;
   }
 
@@ -166,7 +166,7 @@ export class Instance {
       if (!faults.isDown(service)) return faults.happen(kind, place, subjects) ? refused() : work();
       // Without its row, an attempt may be made again.
       if (place === 'record') for (const subject of subjects) invariants.fault(subject);
-      for (const subject of this.batch) invariants.excuse(subject);
+      for (const { subject } of this.batch) invariants.excuse(subject);
       return refused();
     });
   }

@@ -158,10 +158,10 @@ export class Invariants {
     (this.stories.get(subject)?.webhook ?? this.webhooks.get(subject))?.fault(now);
   }
 
-  /** Its function was killed by another message of its batch, which does so each time. */
-  killedAlong(subject: string): void {
-    const times = (this.along.get(subject) ?? 0) + 1;
-    this.along.set(subject, times);
+  /** The function of a message, one of a delivery's copies, was killed by another of its batch, which does so each time. */
+  killedAlong(messageId: string, subject: string): void {
+    const times = (this.along.get(messageId) ?? 0) + 1;
+    this.along.set(messageId, times);
     if (times > mostAlong)
       this.violated(subject, 'is killed along with a message that kills its function, each time');
   }
@@ -170,7 +170,6 @@ export class Invariants {
   count(body: string, change: 1 | -1): void {
     const { series = '', ...ids } = JSON.parse(body);
     this.story(ids).chain(series).live += change;
-    this.along.delete(ids.deliveryId);
   }
 
   /** @param messages of the function: the request is that of the one that is due first */
