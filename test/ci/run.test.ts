@@ -9,7 +9,7 @@ const requirements = readFileSync(join(projectRoot, '.ci/requirements.txt'), 'ut
 /** The linters in their pinned versions. */
 const linters = ['cfn-lint', 'actionlint', 'zizmor'].map((name) => {
   const [, pinned] = new RegExp(`^${name}(?:-py)?==(\\d+\\.\\d+\\.\\d+)`, 'm').exec(requirements) ?? [];
-  return [name, `echo ${name} ${pinned}`];
+  return [name, `echo ${name} ${pinned}`] as const;
 });
 /** A Node.js that is not Lambda's, with an assembly of one stack for each synthesis. */
 const node = `case "$*" in
@@ -29,7 +29,7 @@ it.each([
   ['.ci/run checks', 'echo "ran $*"; [ "$2" != bench ]', 1, /ran run compatible --.*\(npm run bench /s],
 ])('%s with "%s" as npm exits with %d', (command, npm, exitCode, said) => {
   for (const [name, script] of [...linters, ...Object.entries({ ...user, node, npm })])
-    writeFileSync(join(folder(), `${name}`), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    writeFileSync(join(folder(), name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   const env = { PATH: `${folder()}:${process.env.PATH}`, HOME: folder(), CI_CACHE: folder() };
   const options = { cwd: projectRoot, env, encoding: 'utf8' } as const;
   const { status, output } = spawnSync('bash', ['-c', command], options);

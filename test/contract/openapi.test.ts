@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { maxEventBytes } from '../../domain/event';
+import { maxEventBytes, parseEvent } from '../../domain/event';
 import { isId, newId } from '../../domain/ids';
 import { longestProbeAge } from '../../domain/probe';
 import { fail } from '../../domain/result';
@@ -157,12 +157,20 @@ it('states the limits of the code, and no other', () => {
       ([, ...words]) => words.join(' '),
     ),
   );
+  const event = openApi.webhooks.event.post.requestBody.content['application/json'].example;
+  const levels = (count: number) =>
+    JSON.stringify({ ...event, data: 0 }).replace(
+      '"data":0',
+      `"data":${'['.repeat(count)}${']'.repeat(count)}`,
+    );
+  const deepest = Array.from({ length: 200 }, (_, count) => count).findLast(
+    (count) => parseEvent(levels(count)).ok,
+  );
   const words: Readonly<Record<number, string>> = { 2: 'two', 5: 'five' };
   const inMinutes = (seconds: number) => `${words[seconds / 60]} minutes`;
   expect([...new Set(stated)].sort()).toEqual(
     [
-      // Of data: 100 with the event, in test/domain/event.test.ts.
-      ...[`${maxEventBytes / 1024} KiB`, '99 levels', `${timeouts.response / 1_000} seconds`],
+      ...[`${maxEventBytes / 1024} KiB`, `${deepest} levels`, `${timeouts.response / 1_000} seconds`],
       ...[`${defaultLifetimeSeconds / 3_600} hours`, `${words[clockToleranceSeconds]} seconds`],
       ...[inMinutes(userAction.lifetime), inMinutes(longestProbeAge / 1_000)],
       // The addresses' Cache-Control, in api.test.ts; API Gateway's own.

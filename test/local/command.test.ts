@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { runLocalCommand } from '../../local/command';
 import { highestOffset, portOf, receiverUrl } from '../../local/shared/ports';
 import type { LocalOptions } from '../../local/start';
+import { scripts } from '../../package.json';
 import { startHttpServer } from '../support/http-server';
 import { first } from '../support/rows';
 import { environments } from '../support/table';
@@ -74,6 +75,11 @@ it('a failure of an environment stops everything, unlocks the state, and ends wi
   expect(exitCode).toBe(1);
   expect(said).toMatch(/error: TypeError: a bug\n +at .*\nerror: Cannot save\./s);
   expect(readdirSync(join(folder(), 'state'))).not.toContain('lock');
+});
+
+it("npm run watch follows the stacks' sources, beside the program's own", () => {
+  const watched = Array.from(scripts.watch.matchAll(/--include (\S+)/g), ([, path]) => path);
+  expect(watched.sort()).toEqual(['dashboard', 'docs/receivers.md', 'domain', 'lambda', 'lib']);
 });
 
 it('uses the documented ports, and higher ones', () => {

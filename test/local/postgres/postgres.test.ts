@@ -1,8 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs, { existsSync, mkdtempSync } from 'node:fs';
 import promises, { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Client, type ClientConfig } from 'pg';
 import {
   didNotStart,
@@ -108,6 +108,13 @@ it('names the capability that root lacks', () => {
   const explained = /lacks the capabilities SETUID\. .*ordinary user/;
   expect(() => requireCapabilities('CapEff:\t000001ffffffffff\n')).not.toThrow();
   expect(() => requireCapabilities('CapEff:\t000001ffffffff7f\n')).toThrow(explained);
+  // As root, also as in a container that drops it.
+  const drop = ['setpriv', '--bounding-set', '-setuid'] as const;
+  if (process.getuid?.() !== 0 || spawnSync(drop[0], [...drop.slice(1), 'true']).status !== 0) return;
+  const code = `require('./local/postgres/programs').postgresPrograms().catch(({ message }) => console.log(message))`;
+  const args = [...drop.slice(1), process.execPath, '--require', './bin/tsx.cjs', '-e', code];
+  const { stdout } = spawnSync(drop[0], args, { cwd: resolve(__dirname, '../../..'), encoding: 'utf8' });
+  expect(stdout).toMatch(explained);
 });
 
 it('runs from a copy of a package that it cannot use', async () => {
