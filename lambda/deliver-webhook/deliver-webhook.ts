@@ -113,7 +113,6 @@ async function keep(delivery: Delivery, notBefore: number, ports: DeliveryPorts)
   return requeue({ ...delivery, ...hastened }, hastened.notBefore - now);
 }
 
-/** Its function may have been killed before it announced the disabling: a message that comes back announces it again. */
 async function stop(
   delivery: Delivery,
   { again, webhook }: { readonly again: boolean; readonly webhook: StoredWebhook | undefined },
@@ -122,11 +121,9 @@ async function stop(
   const reason = webhook ? 'webhook_disabled' : 'webhook_removed';
   const line = { logCode: logCodes.webhookDeliveryStopped, ...idsOf(delivery), reason };
   ports.log.info('Webhook delivery stopped', line);
-  const { disabling } = webhook ?? {};
-  if (!again || disabling?.reason !== 'gone') return ok(done);
-  const { text, organizationId } = { ...disabledEvent(disabling), ...disabling };
-  const sent = await ports.events.send([{ body: text, group: organizationId }]);
-  return sent.ok ? ok(done) : sent;
+  if (!again || !webhook?.disabling) return ok(done);
+  const announced = await announceDisabling(webhook.disabling, false, ports);
+  return announced.ok ? ok(done) : announced;
 }
 
 /**
@@ -192,7 +189,7 @@ async function settle(
     const disabled = await ports.webhooks.disable(delivery.webhookId, webhook.url, reasonOf(result));
     if (!disabled.ok) return disabled;
     if (!disabled.value) return judgedAgain('another URL');
-    announcing = disabled.value.isNew ? announceDisabling(disabled.value, ports) : undefined;
+    announcing = announceDisabling(disabled.value, disabled.value.isNew, ports);
   }
   const successor =
     step.outcome === 'failed'
@@ -306,14 +303,20 @@ const isProbe = ({ webhookId }: Delivery) => webhookId === probe.webhookId;
 
 const attemptOf = ({ attempt = 1 }: Delivery) => attempt;
 
-/** Sends the event `webhook.disabled`. If this fails, `stop` sends it when the message comes back. */
+/**
+ * Sends the event `webhook.disabled` after a 410. The function that disabled it may have been killed before, so that every
+ * attempt that finds a 410, and every message that comes back, sends the same event again.
+ */
 async function announceDisabling(
   disabling: DisabledWebhook,
+  isNew: boolean,
   { events, log, metrics }: DeliveryPorts,
 ): Promise<Result<null, QueueUnavailable>> {
-  const { id: eventId, text } = disabledEvent(disabling);
   const { webhookId, organizationId, reason } = disabling;
+  if (reason !== 'gone') return ok(null);
+  const { id: eventId, text } = disabledEvent(disabling);
   const sent = await events.send([{ body: text, group: organizationId }]);
+  if (!isNew) return sent;
   const unsent = sent.ok ? {} : { cause: sent.error.kind, notSent: sent.error.reason };
   const line = { logCode: logCodes.webhookDisabled, webhookId, organizationId, reason, eventId, ...unsent };
   log.warn('Webhook disabled', line);

