@@ -48,7 +48,7 @@ class Chain {
   live = 0;
   window: Window | undefined;
   /** The last request. */
-  at: { readonly beganAt: number; readonly lo: number } | undefined;
+  at: { readonly beganAt: number; readonly lo: number; readonly other: Window | undefined } | undefined;
   firstAt = 0;
   /** Milliseconds for which our own queues kept it. */
   kept = 0;
@@ -56,6 +56,11 @@ class Chain {
   clean = 0;
 
   constructor(readonly story: Story) {}
+
+  /** What another copy's answer has made due. */
+  other(now: number): Window | undefined {
+    return [this.window, this.at?.other].find((window) => window && window.early > now);
+  }
 
   /** Whether a redelivery whose first attempt was later continues instead; for the first series without one, any redelivery. */
   isReplaced(before = Number.POSITIVE_INFINITY): boolean {
@@ -65,9 +70,9 @@ class Chain {
   }
 }
 
-/** With what another copy's answer, which came since the request began, made due: the one that is recorded first counts. */
-function besides({ window: other }: Chain, window: Window | undefined, now: number): Window | undefined {
-  if (!window || !other || other.early <= now) return window;
+/** What an answer makes due, beside what that of another copy does: the one that is recorded first counts. */
+function either(window: Window | undefined, other: Window | undefined): Window | undefined {
+  if (!window || !other) return window;
   return {
     early: Math.min(window.early, other.early),
     latest: Math.max(window.latest, other.latest),
@@ -242,7 +247,7 @@ export class Invariants {
       broken('later than 72 h and the time for which our queues kept it');
     const lo = Math.min(window?.lo ?? last, isFaultless ? last : (at?.lo ?? last));
     const hi = Math.min(last, (window?.hi ?? last) + (window && isPaused ? now - window.early : 0));
-    chain.at = { beganAt: now, lo };
+    chain.at = { beganAt: now, lo, other: chain.other(now) };
     // Unless it is answered in time, it is made again.
     if (window) this.await(chain, { early: Math.min(now, window.early), latest: now + 15_000, lo, hi });
   }
@@ -255,10 +260,11 @@ export class Invariants {
     const status = result.answered ? result.status : 0;
     webhook.answered(request, result, now);
     const { lo, hi } = { lo: at?.lo ?? 0, hi: chain.window?.hi ?? last };
+    const other = chain.other(now);
     if (slow) {
       story.slow++;
       const next = request.beganAt + 15_000;
-      this.await(chain, besides(chain, { early: next, latest: next, lo, hi }, now));
+      this.await(chain, either({ early: next, latest: next, lo, hi }, other));
     } else if (status === 410 && request.url !== webhook.url) {
       // It says nothing about the new URL.
       this.await(chain, { early: now, latest: now + 120_000, lo, hi });
@@ -271,7 +277,7 @@ export class Invariants {
       story.deliveredAt = now;
     } else {
       const asked = result.answered ? readAsked(result.retryAfter, now) : 0;
-      this.await(chain, besides(chain, windowAfter({ lo, hi }, asked, now), now));
+      this.await(chain, either(windowAfter({ lo, hi }, asked, now), other));
     }
   }
 
