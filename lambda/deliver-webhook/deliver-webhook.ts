@@ -127,11 +127,11 @@ async function stop(
 }
 
 /**
- * Sends again the successor of a delivery whose request was made. Later than the row says: it may have been sent, and then finds its
- * number free.
+ * Sends again the successor of a delivery whose request was made. Later than the row says, and than now, at a time of its own: it
+ * may have been sent, and the first of the two records its attempt before the other begins.
  */
 function succeed(delivery: Delivery, { attempt, notBefore }: Successor, ports: DeliveryPorts): Settled {
-  const later = notBefore + 60_000 + Math.round(60_000 * ports.random());
+  const later = Math.max(notBefore, ports.now()) + 60_000 + Math.round(60_000 * ports.random());
   return requeue(follow(delivery, { attempt, notBefore: later }, ports.newToken), later - ports.now());
 }
 

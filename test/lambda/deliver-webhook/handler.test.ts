@@ -148,8 +148,14 @@ it('a successor that could not be sent is sent later, even of a webhook that was
   await disableWebhook(world.database.owner, webhookId);
   await send({}, world.retries);
   await run({ now: () => now }, world.retries);
-  // 4.5 s by the row, and one to two minutes.
-  expect(retried()).toMatchObject([{ value: { number: 2, attempt: 2, notBefore: now + 94_500 } }]);
+  await send({}, world.retries);
+  await run({ now: () => now + 600_000 }, world.retries);
+  // 4.5 s by the row, and one to two minutes; or these after now.
+  const next = { number: 2, attempt: 2 };
+  expect(retried()).toMatchObject([
+    { value: { ...next, notBefore: now + 94_500 } },
+    { value: { ...next, notBefore: now + 690_000 } },
+  ]);
   expect(await requests()).toHaveLength(1);
 });
 
