@@ -300,10 +300,15 @@ export class Invariants {
     const { story } = chain;
     const { webhook } = story;
     const until = (): number => {
+      const faultAt = this.faultAtOf(story);
+      const { beganAt = 0 } = chain.at ?? {};
+      // A message that comes back sends its successor again, for a later time, or finds its webhook disabled.
+      const isLate = faultAt > beganAt;
+      const since = isLate && chain.at ? Math.min(beganAt, window.early) : window.early;
       if (
         chain.window !== window ||
         chain.isReplaced() ||
-        webhook.isOff(window.early) ||
+        webhook.isOff(since) ||
         (story.announced && story.requests === 0 && story.announced.enabledAt >= window.early) ||
         story.deliveredAt >= (chain.causedAt ?? 0)
       )
@@ -312,9 +317,6 @@ export class Invariants {
       const isPaused = paused > window.early;
       // A pause may have used up the rest of its schedule.
       if (isPaused && window.hi + paused - window.early > last) return 0;
-      const faultAt = this.faultAtOf(story);
-      // A message that comes back sends its successor again, for a later time.
-      const isLate = faultAt > (chain.at?.beganAt ?? 0);
       const latest = isLate ? Math.max(window.latest, faultAt) + lag.fault : window.latest;
       // What looks late looks at the pauses then.
       const until = webhook.pausedUntil(window.early, latest + lag.usual);
