@@ -42,15 +42,9 @@ export async function measureBurst(options: PartOptions): Promise<Figure[]> {
   const open = async (name: string) => {
     const { organizationId } = await local.walletJson<Organization>(name, 'seed');
     const add = (kind: string) => {
-      const args = [
-        '--organization',
-        organizationId,
-        '--url',
-        receiver.url + kind,
-        '--kinds',
-        `bench.${kind}`,
-      ];
-      return local.walletJson<{ webhookId: string }>(name, 'webhook', 'add', ...args);
+      const webhook = ['--organization', organizationId, '--url', receiver.url + kind];
+      const kinds = ['--kinds', `bench.${kind}`];
+      return local.walletJson<{ webhookId: string }>(name, 'webhook', 'add', ...webhook, ...kinds);
     };
     await add('healthy');
     const { webhookId } = await add('hangs');
@@ -97,14 +91,12 @@ export async function measureBurst(options: PartOptions): Promise<Figure[]> {
 
 /** MiB of these processes, with a share of what several have in common: https://man7.org/linux/man-pages/man5/proc_pid_smaps.5.html */
 function memoryOf(processes: readonly number[]): number {
-  const kilobytes = processes.map((pid) => {
+  let kilobytes = 0;
+  for (const pid of processes)
     try {
-      const [, pss] = /^Pss: +(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? [];
-      return Number(pss);
+      kilobytes += Number(/^Pss: +(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
     } catch {
       // It has ended meanwhile.
-      return 0;
     }
-  });
-  return kilobytes.reduce((sum, each) => sum + each, 0) / 1_024;
+  return kilobytes / 1_024;
 }
