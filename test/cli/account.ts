@@ -177,7 +177,7 @@ const permissions: Readonly<Record<string, string>> = {
   SendMessageBatch: 'SendMessage',
 };
 /** The API calls that a role of the workflows has no permission for, besides S3's, whose protocol has no action. */
-export function callsNotGranted(role: RoleKind, calls: readonly Call[]): readonly string[] {
+export function notGranted(role: RoleKind, calls: readonly Call[]): readonly string[] {
   const granted = permissionsOf(first, 'qualifier')[role].flatMap(({ actions }) => actions);
   const names = granted.map((action) => action.split(':')[1]);
   return calls

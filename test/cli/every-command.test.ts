@@ -1,31 +1,243 @@
-import { generateKeyPairSync, sign, verify } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, sign, verify } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
 import { joseSignature } from '../../cli/callers/sign-jwt';
+import { runCommandLine } from '../../cli/command-line';
+import { createTerminal } from '../../cli/shell/terminal';
 import { parseRedelivery } from '../../domain/event';
 import { probe } from '../../domain/probe';
-import { withoutSla, withSla } from '../support/rows';
+import { hostileToAws } from '../support/hostile-variables';
+import { first, withoutSla, withSla } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { flagsOf, runWallet, walletCommands, writeOutputs } from '../support/wallet-command';
-import { type Replies, type Reply, refusal, resource, result, withoutStacks, withResources } from './account';
-import {
-  attempt,
-  deletion,
-  disabled,
-  everyCommand,
-  healthy,
-  json,
-  type Operations,
-  origins,
-  paused,
-  record,
-  url,
-  useCommands,
-  webhook,
-} from './every-command';
-import { OriginAccount, reserve, withReserve } from './origin/origin-account';
-import { identityId, organizationId, webhookId } from './region';
+import type { Call, Replies, Reply } from './account';
+import { notGranted, refusal, resource, result, useAccount, withoutStacks, withResources } from './account';
+import { useInstantWaits } from './instant-waits';
+import { address, OriginAccount, reserve, withReserve } from './origin/origin-account';
+import { groupId, identityId, organizationId, webhookId } from './region';
 
-const { account, run } = useCommands();
+const ofWebhook = ['--webhook', webhookId];
+const ofCaller = ['--caller', identityId];
+const ofOrganization = ['--organization', organizationId];
+const url = 'https://hooks.customer.com/wallet';
+
+/** Every command that works on a deployed environment, with the options that it needs. */
+const everyCommand: Readonly<Record<string, readonly string[]>> = {
+  audit: ['--group', groupId],
+  'delete-group': ['--group', groupId, ...ofCaller],
+  deliveries: [],
+  'local seed': [],
+  'local send-event': [...ofOrganization, '--kind', 'wallet.created'],
+  'local token': ofCaller,
+  'local user-action': [...ofCaller, '--method', 'DELETE', '--path', `/auth/user-groups/${groupId}`],
+  'move-origin': ['--zone', '2', '--yes'],
+  'origin-status': [],
+  origins: [],
+  redeliver: [...ofWebhook, '--since', '1h'],
+  smoke: [],
+  'webhook add': [...ofOrganization, '--url', url, '--kinds', 'wallet.created,a'],
+  'webhook disable': ofWebhook,
+  'webhook enable': ofWebhook,
+  'webhook list': ofOrganization,
+  'webhook remove': ofWebhook,
+  'webhook rotate': ofWebhook,
+  'webhook secret': ofWebhook,
+  'webhook show': ofWebhook,
+  'webhook test': ofWebhook,
+  'webhook update': [...ofWebhook, '--url', url, '--all-kinds'],
+};
+
+const time = '2026-11-20T12:00:00.000Z';
+const seeded = {
+  organizationId,
+  callerId: identityId,
+  serviceAccountId: 'sa-aaaaa-bbbbb-cccccccccccccccc',
+  endUserId: 'us-aaaaa-bbbbb-dddddddddddddddd',
+  userGroupId: groupId,
+  userGroupName: 'Approvers 1a2b3c',
+};
+const webhook = {
+  webhookId,
+  organizationId,
+  url,
+  kinds: ['wallet.created', 'wallet.deleted'],
+  enabled: true,
+  disabledReason: null,
+  disabledAt: null,
+  secretVersion: 2,
+  rotatedAt: time,
+  createdAt: '2026-11-19T12:00:00.000Z',
+  pausedUntil: null,
+  pauseReason: null,
+};
+const disabled = { ...webhook, enabled: false, disabledReason: 'operator', disabledAt: time };
+const paused = { pausedUntil: '2026-11-20T12:30:00.000Z', pauseReason: 'no_response' };
+const attempt = {
+  date: time,
+  eventId: 'evt_1',
+  webhookId,
+  deliveryId: 'msg_1',
+  series: '',
+  attempt: 1,
+  status: 204,
+  durationMs: 12,
+  outcome: 'delivered',
+  reason: 'ok',
+  nextAttemptAt: null,
+};
+/** What differs in an attempt without a response, of a redelivery. */
+const retried = {
+  outcome: 'failed',
+  status: null,
+  reason: 'timeout',
+  series: 'own',
+  nextAttemptAt: '2026-11-20T12:00:05.000Z',
+};
+const record = {
+  date: time,
+  organizationId,
+  identityId,
+  operation: 'Auth:UserGroups:Delete',
+  subjectId: groupId,
+  subjectName: 'Approvers',
+  outcome: 'deleted',
+  requestId: 'request-1',
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: tests know the inputs of operations
+type Operations = Readonly<Record<string, (input: any) => object>>;
+
+/** What the operations function returns where all is well. A result with `error` is a refusal. */
+const operationsOfAll: Operations = {
+  seed: () => seeded,
+  'remove-ephemeral-organizations': () => ({ removed: [organizationId] }),
+  'describe-identity': () => ({ identityId, organizationId, kind: 'CustomerEmployee', active: true }),
+  'list-audit-records': () => ({ records: [record] }),
+  'add-webhook': (input) => ({
+    ...webhook,
+    secretVersion: 1,
+    rotatedAt: null,
+    ...(input.url && { url: input.url }),
+  }),
+  'list-webhooks': () => ({
+    webhooks: [webhook, { ...disabled, kinds: null, url: `${url}#a` }, { ...webhook, url: `${url}/[a]` }],
+  }),
+  'update-webhook': () => ({ ...disabled, ...paused, kinds: null }),
+  'rotate-webhook-secret': () => ({ webhookId, secretVersion: 3, rotatedAt: time, previousSignsUntil: time }),
+  'disable-webhook': () => disabled,
+  'remove-webhook': () => ({ webhookId, organizationId }),
+  'list-delivery-attempts': ({ outcome }) => ({
+    attempts:
+      outcome === 'given_up'
+        ? [{ ...attempt, outcome, reason: 'timeout' }]
+        : [attempt, { ...attempt, ...retried }],
+  }),
+  'list-stored-events': () => ({
+    events: [
+      { eventId: 'evt_1', acceptedAt: time, delivered: true },
+      { eventId: 'evt_2', acceptedAt: time, delivered: false },
+    ],
+  }),
+};
+
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const bytesOf = (text: string) => Buffer.from(text, 'base64');
+
+const kms: Replies = {
+  'kms:GetPublicKey': () =>
+    result({ PublicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64') }),
+  'kms:Sign': ({ input: { Message } }) =>
+    result({ Signature: sign('sha256', bytesOf(Message), privateKey).toString('base64') }),
+  'kms:GenerateMac': ({ input: { KeyId, Message } }) =>
+    result({ Mac: createHmac('sha256', KeyId).update(bytesOf(Message)).digest('base64') }),
+};
+
+/** SQS accepts every message of a batch. */
+const acceptMessages = ({ input }: Call): Reply => {
+  const Successful = input.Entries.map(({ Id, MessageBody }: Readonly<Record<string, string>>) => {
+    const MD5OfMessageBody = createHash('md5').update(String(MessageBody)).digest('hex');
+    return { Id, MessageId: Id, MD5OfMessageBody };
+  });
+  return result({ Successful });
+};
+
+const json = (value: unknown, status = 200): Reply => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(value),
+});
+const deletion = `api:DELETE /auth/user-groups/${groupId}`;
+const origins = { environment: first.name, addresses: [`${address}/32`] };
+
+/** All is well, but for this. */
+interface Wrong {
+  readonly operations?: Operations;
+  readonly replies?: Replies;
+  readonly origin?: Partial<OriginAccount>;
+  /** `PORT` is that of the API. */
+  readonly outputs?: Readonly<Record<string, string>>;
+  /** In place of its usual options. */
+  readonly args?: readonly string[];
+}
+
+function repliesOf({ operations, replies, origin }: Wrong): Replies {
+  const deletions = [json({}), json({ code: 'user_group_not_found' }, 404)];
+  const known = { ...operationsOfAll, ...operations };
+  return {
+    ...new OriginAccount(origin).replies,
+    ...kms,
+    'sqs:SendMessageBatch': acceptMessages,
+    [deletion]: () => deletions.shift() ?? json({}),
+    'api:GET /webhook-origins': () => json(origins),
+    'lambda:Invoke': ({ input: { operation, input } }) => {
+      const found = known[operation]?.(input) ?? webhook;
+      return result('error' in found ? { ok: false, ...found } : { ok: true, result: found });
+    },
+    ...replies,
+  };
+}
+
+/** The outputs of its stack. */
+const stackAt = (apiUrl: string) => ({
+  ApiBaseUrl: apiUrl,
+  WebhookOriginAddress: address,
+  OperationsFunctionName: 'operations',
+  TokenSigningKeyArn: 'token',
+  UserActionSigningKeyArn: 'user-action',
+  WebhookSecretsKeyArn: 'secrets',
+  WebhookEventsQueueUrl: 'events',
+  WebhookDeliveryQueueUrl: 'deliveries',
+});
+
 const folder = temporaryFolder();
+const account = useAccount();
+const noon = Date.parse(time);
+useInstantWaits(noon);
+
+/** Runs a command on a deployed environment, or on this machine with variables that would mislead the SDK. */
+async function run(words: readonly string[], wrong: Wrong = {}, local = false) {
+  account().answer(repliesOf(wrong));
+  jest.setSystemTime(noon);
+  const { url } = account();
+  const stacks = { [first.stackId]: { ...stackAt(url), ...wrong.outputs } };
+  const file = writeOutputs(
+    mkdtempSync(join(folder(), 'outputs-')),
+    JSON.stringify(stacks).replaceAll('PORT', new URL(url).port),
+    local ? { kms: url, lambda: url, sqs: url } : undefined,
+  );
+  const written: string[] = [];
+  const stdout = { write: (text: string) => written.push(text) };
+  const stderr = { write: (text: string) => written.push(text.replace(/^(?=.)/gm, '! ')) };
+  const { env } = process;
+  if (local) process.env = { ...env, ...hostileToAws };
+  const exitCode = await runCommandLine([...words, '--outputs', file], createTerminal(stdout, stderr));
+  process.env = env;
+  if (words.some((word) => /^(move-origin|origin-status|smoke|test)$/.test(word)))
+    expect(notGranted('operate', account().calls)).toEqual([]);
+  /** All that it prints, its notes marked by `!`. */
+  const printed = written.join('').trimEnd().replaceAll(file, 'FILE');
+  return { exitCode, printed, results: printed.replaceAll(/^! .*\n?/gm, '').trimEnd() };
+}
 
 const has = (path: string, flag: string) => flagsOf(path)?.includes(flag) ?? false;
 const isGuarded = (path: string) => has(path, '--allow-production');
@@ -71,28 +283,12 @@ function stable(text: string, isKnown: (value: string) => boolean): string {
     );
 }
 
-/** All is well, but for this. */
-interface Wrong {
-  readonly operations?: Operations;
-  readonly replies?: Replies;
-  readonly origin?: Partial<OriginAccount>;
-  readonly outputs?: Readonly<Record<string, string>>;
-  /** In place of its usual options. */
-  readonly args?: readonly string[];
-}
-
-const answersOf = ({ operations, replies, origin }: Wrong) => ({
-  ...healthy(operations, new OriginAccount(origin)),
-  ...replies,
-});
-
 const usual = (path: string, ...more: string[]) => ({ args: [...(everyCommand[path] ?? []), ...more] });
 const answering = (operation: string, answer: object): Wrong => ({
   operations: { [operation]: () => answer },
 });
 const attempting = (...changes: object[]) =>
   answering('list-delivery-attempts', { attempts: changes.map((change) => ({ ...attempt, ...change })) });
-const ofWebhook = ['--webhook', webhookId];
 const unlike = '{"btc":1,"BTC":[1.0,0.1,1e22,9007199254740992],"wei":9007199254740993,"tiny":1e-400}';
 const interrupting: Wrong = {
   operations: {
@@ -130,15 +326,14 @@ it('what commands print and ask for; those that write or sign require --allow-pr
   const plain = Object.keys(everyCommand).map((path): (typeof variants)[number] => [path, {}]);
   for (const [path, wrong] of [...plain, ...variants]) {
     const words = wordsOf(path, wrong.args);
-    const { outputs = {} } = wrong;
-    const { exitCode, printed } = await run(words, { replies: answersOf(wrong), outputs });
+    const { exitCode, printed } = await run(words, wrong);
     const writes = hasWritten() && !(path in exceptions);
     if (Object.keys(wrong).length === 0) expect([path, writes]).toEqual([path, isGuarded(path)]);
     const own = [printed, ...requests().map((line) => `> ${line}`)].join('\n');
     // On this machine, which needs no permission for production, where it has what the command works on.
     const local = !/^(move-origin|origin-status)$/.test(path);
     const there = [...words.filter((word) => !local || word !== '--allow-production'), '--json'];
-    const json = await run(there, { replies: answersOf(wrong), outputs, local });
+    const json = await run(there, wrong, local);
     expect([words, exitCode, json.exitCode]).toEqual([words, 0, 0]);
     const again = [json.results, ...requests()].join('\n');
     // Where it has several lines, test/domain/allow-list.test.ts holds them.
@@ -413,21 +608,20 @@ const rows = Object.entries(wrongs).flatMap(([path, all]) =>
   all.map((row): [path: string, ...Row] => [path, ...row]),
 );
 it.each(rows)('%s says %s', async (path, said, wrong, exitCode: 0 | 1 | 2 = 1) => {
-  const { outputs = {} } = wrong;
-  const found = await run(wordsOf(path, wrong.args), { replies: answersOf(wrong), outputs });
+  const found = await run(wordsOf(path, wrong.args), wrong);
   const printed = typeof said === 'string' ? expect.stringContaining(said) : expect.stringMatching(said);
   expect(found).toMatchObject({ exitCode, printed });
   if (exitCode === 2) expect(requests().filter((line) => /^(events|UpdateStack) /.test(line))).toEqual([]);
 });
 
 it('an invocation without a response is not repeated: it may have run', async () => {
-  await run(wordsOf('local token'), { replies: { 'lambda:Invoke': () => ({ status: 503 }) }, local: true });
+  await run(wordsOf('local token'), invoking({ status: 503 }), true);
   expect(account().calls).toHaveLength(1);
 });
 
 it('redeliver requests each event once, for any number of pages', async () => {
   const ids = Array.from({ length: 1_001 }, (_, index) => `evt_${index}`);
-  const stored: Operations = {
+  const operations: Operations = {
     'list-stored-events': ({ after, limit }) => {
       const start = ids.indexOf(after) + 1;
       const page = ids.slice(start, start + limit);
@@ -435,7 +629,7 @@ it('redeliver requests each event once, for any number of pages', async () => {
     },
   };
   const words = wordsOf('redeliver', [...ofWebhook, '--since', '2h', '--undelivered', '--json']);
-  const { results } = await run(words, { replies: healthy(stored) });
+  const { results } = await run(words, { operations });
   expect(JSON.parse(results)).toEqual({ redelivered: 1_001, delivered: 0, dryRun: false });
   const sent = account().calls.flatMap(({ input: { Entries = [] } }) => Entries);
   const requested = sent.map(({ MessageBody }) => parseRedelivery(MessageBody));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sharedKeysOf } from '../../../lib/environment/schema';
 import { keysIn, withStandby } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { callsNotGranted, useAccount, withResources, withStacks } from '../account';
+import { notGranted, useAccount, withResources, withStacks } from '../account';
 import { wallet } from '../region';
 
 const account = useAccount();
@@ -28,7 +28,7 @@ it('prints outputs as "cdk deploy --outputs-file" does, or writes them, and what
   const recorded = new Function(`return { ${lines} }`)();
   expect(recorded).toEqual({ keys: keysIn(region, withStandby), originAddress: '203.0.113.7' });
   expect(account().calls[0]).toMatchObject({ region, input: { StackName: stackId } });
-  expect(callsNotGranted('operate', account().calls)).toEqual([]);
+  expect(notGranted('operate', account().calls)).toEqual([]);
   account().answer(withStacks({ Outputs: [] }), withResources());
   expect(await outputs()).toMatchObject({ stdout: expect.stringContaining('{}'), stderr: '' });
 });

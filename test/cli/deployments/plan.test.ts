@@ -4,15 +4,7 @@ import { statefulTypes } from '../../../cli/deployments/stateful-types';
 import { first } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { runWallet } from '../../support/wallet-command';
-import {
-  callsNotGranted,
-  type Replies,
-  refusal,
-  result,
-  useAccount,
-  withoutStacks,
-  withStacks,
-} from '../account';
+import { notGranted, type Replies, refusal, result, useAccount, withoutStacks, withStacks } from '../account';
 import { writeAssembly } from '../assembly';
 import { useInstantWaits } from '../instant-waits';
 import { wallet } from '../region';
@@ -28,7 +20,7 @@ beforeEach(() => {
   };
   writeAssembly(folder(), template, [stack]);
 });
-afterEach(() => expect(callsNotGranted('read', account().calls)).toEqual([]));
+afterEach(() => expect(notGranted('read', account().calls)).toEqual([]));
 
 const plan = (...args: string[]) => wallet('plan', '--stack', 'WalletEu', '--assembly', folder(), ...args);
 const called = () => account().calls.map(({ service, action }) => `${service}:${action}`);

@@ -4,7 +4,7 @@ import { type Environment, restoreSuffix, stacksOf } from '../../../lib/environm
 import { complete, disposable, first, keysIn, withStandby } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 import {
-  callsNotGranted,
+  notGranted,
   onlyDeployed,
   type Replies,
   refusal,
@@ -200,7 +200,7 @@ const inGlobal = (GlobalClusterIdentifier: string, IsWriter: boolean): Replies =
 async function run(environment: Environment, replies: Replies, which = checks) {
   account().answer(replies, ready);
   const found = await runChecks(which, environment, assembled(environment), accountId);
-  expect(callsNotGranted('read', account().calls)).toEqual([]);
+  expect(notGranted('read', account().calls)).toEqual([]);
   return found;
 }
 

@@ -6,7 +6,7 @@ import { first } from '../../support/rows';
 import { environments } from '../../support/table';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { writeOutputs } from '../../support/wallet-command';
-import { callsNotGranted, type Replies, type Reply, refusal, useAccount } from '../account';
+import { notGranted, type Replies, type Reply, refusal, useAccount } from '../account';
 import { useInstantWaits } from '../instant-waits';
 import { wallet } from '../region';
 import { address, OriginAccount, reserve } from './origin-account';
@@ -46,7 +46,7 @@ function intercept(nth: number, act: () => Reply | undefined): void {
 }
 
 describe('move-origin', () => {
-  afterEach(() => expect(callsNotGranted('operate', account().calls)).toEqual([]));
+  afterEach(() => expect(notGranted('operate', account().calls)).toEqual([]));
 
   it('continues after it was killed, at whatever call to AWS', async () => {
     const begun = Date.now();
