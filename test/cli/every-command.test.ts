@@ -141,15 +141,14 @@ const operationsOfAll: Operations = {
 };
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const bytesOf = (text: string) => Buffer.from(text, 'base64');
 
 const kms: Replies = {
   'kms:GetPublicKey': () =>
     result({ PublicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64') }),
   'kms:Sign': ({ input: { Message } }) =>
-    result({ Signature: sign('sha256', bytesOf(Message), privateKey).toString('base64') }),
+    result({ Signature: sign('sha256', Buffer.from(Message, 'base64'), privateKey).toString('base64') }),
   'kms:GenerateMac': ({ input: { KeyId, Message } }) =>
-    result({ Mac: createHmac('sha256', KeyId).update(bytesOf(Message)).digest('base64') }),
+    result({ Mac: createHmac('sha256', KeyId).update(Message, 'base64').digest('base64') }),
 };
 
 /** SQS accepts every message of a batch. */
@@ -451,10 +450,7 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     ['Give a zone from 1 to 3.', args('--zone', '4', '--yes'), 2],
     ['webhookOrigin: { reserve: true }', toReserve, 2],
     [/^! error: .*the outputs file has 203\.0\.113\.9/, { outputs: { WebhookOriginAddress: other } }],
-    [
-      /^! error: .*the outputs file has 203\.0\.113\.9/,
-      { ...toReserve, ...reserving(other), ...origin(withReserve()) },
-    ],
+    [/^! error: .* file has 203\.0\.113\.9/, { ...toReserve, ...reserving(other), origin: withReserve() }],
     [/^! error: .*\n.*"Keeping the address"/, origin({ hasElasticIp: false })],
     [/zone 2\.\n! {3}1\. Check the gateway and the consumers\.\nThe/, inZone('2', done), 0],
     [/zone 2\.\n! {3}1\. Check the gateway/, inZone('2', cleaning), 0],
@@ -480,11 +476,7 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     ['unknown: lambda:GetEventSourceMapping failed', refusing('lambda:GetEventSourceMapping')],
     [/^\w+Queue +unknown +unknown +125 min$/m, refusing('sqs:GetQueueAttributes')],
     [/^\w+Queue +2 +7 +unknown$/m, refusing('monitoring:GetMetricStatistics')],
-    [
-      /^address .*, not in use\nreserve {6}203\.0\.113\.8, in use\n(.|\n)*: webhooks come from the res/m,
-      onReserve,
-      0,
-    ],
+    [/^address .*, not in use\nreserve .*8, in use\n(.|\n)*: webhooks come from the res/m, onReserve, 0],
     // What was changed outside CloudFormation.
     ['gateway nat-1 is pending', gateway({ state: 'pending' }), 0],
     ['gateway nat-1 is deleted', noGateways, 0],
