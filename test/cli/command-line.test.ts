@@ -21,11 +21,7 @@ it.each<[words: readonly string[], outputs: object | string, message: RegExp]>([
   [token, { One: {} }, new RegExp(`environment ${other.name} .stack ${other.stackId}.\\. It has: One\\.`)],
   [['origins'], { Other: {} }, /has no outputs of any environment\. It has: Other/],
   // Nothing of it is printed: it may be a file with a password.
-  [
-    ['origins'],
-    '"password"',
-    /^(?!.*password).*\.json is not a JSON object\.\nWith --outputs, name the file/s,
-  ],
+  [['origins'], '"password"', /^(?!.*password).*\.json is not a JSON object\.\nWith --outputs, name the/s],
 ])('%j states what is wrong with the outputs %j', async (words, content, message) => {
   const printed = await wallet(...words, '--outputs', writeOutputs(folder(), content));
   expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });
@@ -35,21 +31,16 @@ it('says that the outputs file is missing, and once that nothing runs on this ma
   const named = await wallet('smoke', '--outputs', '/nowhere.json');
   expect(named.stderr).toMatch(/^error: Cannot read \S+: no such file or directory\.\nWith --outputs.*\n$/);
   const missing = jest.spyOn(fs, 'existsSync').mockReturnValue(false);
-  const { exitCode, stderr } = await wallet('smoke');
+  const printed = await wallet('smoke');
   missing.mockRestore();
-  expect(exitCode).toBe(1);
-  expect(stderr).toMatch(
-    /^error: No environments run on this machine.\nStart them: npm start\n.* with --outputs.\n$/,
-  );
+  const said = /^error: No environments run on this machine.\nStart them: npm start\n.* with --outputs.\n$/;
+  expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(said) });
 });
 
 it('recognizes options that npm consumed', async () => {
   const variables = { npm_config_environment: other.name };
-  const { exitCode, stderr } = await runWallet(['smoke'], { variables });
-  expect(exitCode).toBe(2);
-  expect(stderr).toBe(
-    'error: npm took --environment as its own. Run ./wallet …, or npm run -s wallet -- …\n',
-  );
+  const stderr = 'error: npm took --environment as its own. Run ./wallet …, or npm run -s wallet -- …\n';
+  expect(await runWallet(['smoke'], { variables })).toEqual({ exitCode: 2, stdout: '', stderr });
   const help = await runWallet(['origins', '--help'], { variables: { npm_config_yes: 'true' } });
   expect(help.exitCode).toBe(0);
 });
@@ -147,27 +138,24 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   url: ['', 'hooks.customer.com', 'ftp://hooks.customer.com/', 'javascript:0'],
 };
 
-it.each(walletCommands)(
-  'wallet %s marks required options, and refuses invalid option values',
-  async (path, command) => {
-    const words = path.split(' ');
-    const { stdout } = await help(...words);
-    for (const { flags, mandatory } of command.options)
-      expect(stdout.includes(`  ${flags} (required) `)).toBe(mandatory);
-    // Said before a missing or wrong one.
-    const wrong = command.options.flatMap(({ long, parseArg }) => (long && parseArg ? [long, '*'] : []));
-    const misspelt = await wallet(...words, ...wrong, '--misspelt', 'x');
-    expect(misspelt.stderr).toContain("unknown option '--misspelt'");
-    for (const option of command.options.filter(({ required, long }) => required && long !== '--body')) {
-      const values = option.argChoices ? ['', 'nope'] : refused[placeholderOf(option)];
-      for (const value of values ?? ['untested']) {
-        const printed = await wallet(...words, `${option.long}=${value}`);
-        const said = `error: option '${option.flags}' argument '${printable(value)}' is invalid. `;
-        expect(printed).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringContaining(said) });
-      }
+it.each(walletCommands)('wallet %s marks required options, refuses invalid values', async (path, command) => {
+  const words = path.split(' ');
+  const { stdout } = await help(...words);
+  for (const { flags, mandatory } of command.options)
+    expect(stdout.includes(`  ${flags} (required) `)).toBe(mandatory);
+  // Said before a missing or wrong one.
+  const wrong = command.options.flatMap(({ long, parseArg }) => (long && parseArg ? [long, '*'] : []));
+  const misspelt = await wallet(...words, ...wrong, '--misspelt', 'x');
+  expect(misspelt.stderr).toContain("unknown option '--misspelt'");
+  for (const option of command.options.filter(({ required, long }) => required && long !== '--body')) {
+    const values = option.argChoices ? ['', 'nope'] : refused[placeholderOf(option)];
+    for (const value of values ?? ['untested']) {
+      const printed = await wallet(...words, `${option.long}=${value}`);
+      const said = `error: option '${option.flags}' argument '${printable(value)}' is invalid. `;
+      expect(printed).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringContaining(said) });
     }
-  },
-);
+  }
+});
 
 it('a time may be an age', () => {
   const now = jest.spyOn(Date, 'now').mockReturnValue(Date.UTC(2026, 10, 28));

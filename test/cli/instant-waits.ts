@@ -1,10 +1,12 @@
-import timers from 'node:timers/promises';
+import timers from 'node:timers';
 
 /** In the tests of a file, a wait of a command takes no time, and moves the clock by a minute. @param start milliseconds. @default - now */
 export function useInstantWaits(start?: number): void {
+  // All but the clock.
+  const doNotFake = ['nextTick', 'queueMicrotask', ...Object.keys(timers)] as never[];
   beforeEach(() => {
-    jest.useFakeTimers({ ...(start !== undefined && { now: start }), doNotFake: [...real] });
-    jest.spyOn(timers, 'setTimeout').mockImplementation(async (_, value, options) => {
+    jest.useFakeTimers({ now: start ?? Date.now(), doNotFake });
+    jest.spyOn(timers.promises, 'setTimeout').mockImplementation(async (_, value, options) => {
       options?.signal?.throwIfAborted();
       jest.setSystemTime(Date.now() + 60_000);
       return value as never;
@@ -15,15 +17,3 @@ export function useInstantWaits(start?: number): void {
     jest.restoreAllMocks();
   });
 }
-
-/** All but the clock. */
-const real = [
-  'nextTick',
-  'queueMicrotask',
-  'setImmediate',
-  'clearImmediate',
-  'setInterval',
-  'clearInterval',
-  'setTimeout',
-  'clearTimeout',
-] as const;

@@ -34,6 +34,7 @@ const check = ({ headers, text = lines(headers), now: at = now, ...others }: Cha
 
 const onlyLast = { ...signed(''), 'Svc-Signature': signature };
 const rotated = signed(sign({ id, timestamp, body }, [key, older]));
+const untimed = { headers: { 'webhook-timestamp': '' } };
 const escaped = JSON.stringify(body);
 const windows = '{\r\n"a": 1\r\n}';
 const fromWindows = signed(sign({ id, timestamp, body: windows }, [key]));
@@ -60,12 +61,7 @@ it.each<[string, Change, string, string?]>([
   ['pretty-printing', { body: JSON.stringify(JSON.parse(body), null, 2) }, 'invalid', 'as compact JSON'],
   ['line breaks changed by a text field', unlike, 'invalid', 'with Windows line breaks'],
 
-  [
-    'no timestamp',
-    { headers: { 'webhook-timestamp': '' } },
-    'incomplete',
-    'Not found, or not in a form that this page reads: webhook-timestamp.',
-  ],
+  ['no time', untimed, 'incomplete', 'Not found, or not in a form that this page reads: webhook-timestamp.'],
   ['two ids', { text: `${lines()}\nwebhook-id: msg_2` }, 'incomplete', 'webhook-id appears twice'],
   ['signatures that differ', { headers: { 'Svc-Signature': 'v1,x' } }, 'incomplete', 'Svc-Signature differ'],
   ['milliseconds', { headers: { 'webhook-timestamp': `${now}` } }, 'incomplete', 'whole seconds since 1970'],
@@ -115,13 +111,11 @@ it.each(Object.entries(forms))('reads %s', async (_, text) => {
   expect(await check({ text, secret: otherSecret })).toMatchObject({ verdict: 'valid' });
 });
 
-it.each(['array:0 []', 'Array\n(\n)', 'Array\n(\n    [0] => \n)', 'array (size=0)\n  empty'])(
-  'finds no value in %j',
-  async (empty) => {
-    const { problems } = await check({ text: lines({ 'webhook-timestamp': empty }) });
-    expect(problems).toEqual([['headers', expect.stringContaining('webhook-timestamp. Write')]]);
-  },
-);
+const empty = ['array:0 []', 'Array\n(\n)', 'Array\n(\n    [0] => \n)', 'array (size=0)\n  empty'];
+it.each(empty)('finds no value in %j', async (text) => {
+  const { problems } = await check({ text: lines({ 'webhook-timestamp': text }) });
+  expect(problems).toEqual([['headers', expect.stringContaining('webhook-timestamp. Write')]]);
+});
 
 it('names all missing fields, and headers without a value, at once', async () => {
   const headers = pairs.map(([name, value]) => `<td>${name}</td><td>${value}</td>`).join('');
@@ -140,13 +134,11 @@ it('shows the id, timestamp and body that are signed, their signature and those 
   expect(compared).toEqual({ signed: [id, `${timestamp}`, body], expected: signature, received });
 });
 
+const options = lines().replace(/^.*$/gm, "-H '$&' \\");
 it.each([
   ['a line of wallet local receive', JSON.stringify({ date: '', verified: true, headers: received, body })],
   ['a whole request', `POST / HTTP/1.1\r\n${lines().replaceAll('\n', '\r\n')}\r\n\r\n${body}`],
-  [
-    'a curl command',
-    `curl 'https://a.example/' \\\n  ${lines().replace(/^.*$/gm, "-H '$&' \\")} --data-raw '${body}'`,
-  ],
+  ['a curl command', `curl 'https://a.example/' \\\n  ${options} --data-raw '${body}'`],
   ["PHP's print_r of arrays, and the body", `${printed}\n${body}`],
   ['headers in another order', `${lines().split('\n').reverse().join('\n')}\n\n${body}`],
 ])('divides %s into headers and body that verify', async (_, text) => {

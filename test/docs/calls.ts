@@ -156,12 +156,8 @@ function* linesIn(path: string, { heading, role: own = 'administrator', text }: 
 export const documentedLines: readonly Line[] = readDocuments().flatMap((document) => {
   const { path } = document;
   const text = document.text.replace(/^### Removed[\s\S]*/m, '');
-  const bracket = (command: string) => ({ path, section: '', role: '', command });
-  return sectionsIn({ path, text }).flatMap((section) => [
-    bracket('( :'),
-    ...linesIn(path, section),
-    bracket(')'),
-  ]);
+  const line = (command: string) => ({ path, section: '', role: '', command });
+  return sectionsIn({ path, text }).flatMap((part) => [line('( :'), ...linesIn(path, part), line(')')]);
 });
 
 /** A call by a document's commands: the line of these, from 0, then the program and its arguments. */

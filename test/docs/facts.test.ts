@@ -60,9 +60,8 @@ it('deploying.md has an app with a layer on functions, and a stack beside ours',
   const load = (name: string) => (name === '../lib/environments-app' ? app : require(name));
   new Function('require', transformSync(code, { loader: 'ts', format: 'cjs' }).code)(load);
   const template = (stackId: string) => readFileSync(join(folder(), `${stackId}.template.json`), 'utf8');
-  expect(template(stack.name)).toContain(
-    `arn:aws:lambda:${withDirectAccess.region}:111122223333:layer:telemetry:7`,
-  );
+  const layer = `arn:aws:lambda:${withDirectAccess.region}:111122223333:layer:telemetry:7`;
+  expect(template(stack.name)).toContain(layer);
   const beside = template(`${stack.name}Reports`);
   for (const text of ['"RetentionInDays": 365', '"Key": "environment"']) expect(beside).toContain(text);
 });

@@ -23,8 +23,6 @@ import {
 type Headers = Readonly<Record<string, unknown>> | Iterable<[string, string]>;
 type Verify = (secret: string, headers: Headers, body: string | Uint8Array, now?: number) => boolean;
 
-const asCommonJs = (code: string) => transformSync(code, { loader: 'ts', format: 'cjs' }).code;
-
 const { verify } = load<{ verify: Verify }>(snippet('TypeScript (Node.js)'));
 
 it('says for each reason of an attempt what to look at', () => {
@@ -34,7 +32,8 @@ it('says for each reason of an attempt what to look at', () => {
   expect(documented.sort()).toEqual([...attemptReasons].sort());
 });
 
-const run = new Function('require', 'secret', 'body', 'headers', asCommonJs(snippet('With the library')));
+const library = transformSync(snippet('With the library'), { loader: 'ts', format: 'cjs' }).code;
+const run = new Function('require', 'secret', 'body', 'headers', library);
 function verifyWithLibrary(_: string, headers: Sent, body: string) {
   try {
     run(require, secret, body, headers);

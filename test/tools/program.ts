@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { eventually } from '../support/eventually';
 import { startHttpServer } from '../support/http-server';
@@ -28,4 +28,13 @@ export async function startProgram(commandLine: (port: number) => readonly strin
     await program.stop();
     throw new Error(`${command} does not listen on port ${port}: ${printed.join('')}`);
   }
+}
+
+/** A Python that has a package: the first on the PATH, or Debian's. @throws Error with what to install */
+export function python(packageName: string): string {
+  const found = ['python3', '/usr/bin/python3'].find(
+    (each) => spawnSync(each, ['-c', `import ${packageName}`]).status === 0,
+  );
+  if (found) return found;
+  throw new Error(`No Python has ${packageName}. Install the Debian package python3-${packageName}.`);
 }

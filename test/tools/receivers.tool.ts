@@ -11,8 +11,7 @@ import {
   snippet,
 } from '../docs/deliveries';
 import { temporaryFolder } from '../support/temporary-folder';
-import { startProgram } from './program';
-import { python } from './python';
+import { python, startProgram } from './program';
 
 const folder = temporaryFolder();
 const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];

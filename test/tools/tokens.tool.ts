@@ -6,7 +6,7 @@ import { localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { running } from '../support/rows';
 import { documentedClaims } from '../support/tokens';
-import { python } from './python';
+import { python } from './program';
 
 it('tokens of the Python in tokens.md delete a group', async () => {
   const { name, tokenIssuer, region } = running[0];

@@ -3,17 +3,8 @@ import { runChecks } from '../../../cli/deployments/preflight';
 import { type Environment, restoreSuffix, stacksOf } from '../../../lib/environment/schema';
 import { complete, disposable, first, keysIn, withStandby } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
-import {
-  notGranted,
-  onlyDeployed,
-  type Replies,
-  refusal,
-  result,
-  useAccount,
-  withoutStacks,
-  withResources,
-  withStacks,
-} from '../account';
+import type { Replies } from '../account';
+import { notGranted, onlyDeployed, refusal, result, useAccount, withResources, withStacks } from '../account';
 import { writeAssembly } from '../assembly';
 import { wallet } from '../region';
 
@@ -107,9 +98,10 @@ const addressesAre = (...addressesSet: readonly object[]) =>
 const noSnapshot = refusing('rds:DescribeDBClusterSnapshots', 'DBClusterSnapshotNotFoundFault');
 const noCluster = refusing('rds:DescribeDBClusters', 'DBClusterNotFoundFault');
 
+const nothingDeployed = onlyDeployed('none');
 /** An account in which everything is ready for a first deployment, with no more than that needs. */
 const ready: Replies = {
-  ...withoutStacks,
+  ...nothingDeployed,
   ...zonesAre('abc'),
   ...offering('ab'),
   ...concurrency(500),
@@ -131,14 +123,10 @@ const running = (version: string, suffix = ''): Replies => ({
   ...withResources(['AWS::RDS::DBCluster', `wallet-plain-1${suffix}`]),
   ...clusterOf(version),
 });
-const deletions = [
-  'AWS::Lambda::Function',
-  'WalletEu-DeleteUserGroup0-x',
-  'DeleteUserGroup0123ABCD',
-] as const;
+const handler = ['WalletEu-DeleteUserGroup0-x', 'DeleteUserGroup0123ABCD'] as const;
 const reserving = (ReservedConcurrentExecutions?: number): Replies => ({
   ...running('17.9'),
-  ...withResources(deletions, ['AWS::RDS::DBCluster', 'wallet-plain-1']),
+  ...withResources(['AWS::Lambda::Function', ...handler], ['AWS::RDS::DBCluster', 'wallet-plain-1']),
   ...answering('lambda:GetFunctionConcurrency', { ReservedConcurrentExecutions }),
 });
 const snapshotOf = (Status: string, EngineVersion: string) => {
@@ -151,12 +139,11 @@ const addresses = (publicIp = '203.0.113.8') =>
     { allocationId: one, publicIp: address, associationId: 'a', networkInterfaceId: 'eni-1' },
     { allocationId: reserve, publicIp },
   );
+const own = { allocationId: one };
 const ownGateway: Replies = {
   ...running('17.9'),
   ...withResources(['AWS::EC2::NatGateway', 'nat-1'], ['AWS::RDS::DBCluster', 'wallet-plain-1']),
-  ...answering('ec2:DescribeNatGateways', {
-    natGatewaySet: [{ natGatewayAddressSet: [{ allocationId: one }] }],
-  }),
+  ...answering('ec2:DescribeNatGateways', { natGatewaySet: [{ natGatewayAddressSet: [own] }] }),
 };
 const [midnight, next] = ['2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z'];
 const [early, late] = ['2026-11-21T10:29:59Z', '2026-11-21T10:30:01Z'];
@@ -172,6 +159,7 @@ const replicas = (...keys: readonly string[]): Replies => ({
   ...withStacks(),
   ...withResources(...keys.map((id) => ['AWS::KMS::ReplicaKey', id] as const)),
 });
+const withoutThird = replicas(...ids.slice(0, 2));
 /** Both stacks as deployed: the serving one with these outputs, the standby with replicas of keys. */
 const publishing = (WebhookOriginAddress: string, WebhookOriginStandbyAddress?: string): Replies => {
   const outputs = Object.entries({ WebhookOriginAddress, WebhookOriginStandbyAddress });
@@ -219,6 +207,7 @@ it.each<[string, Environment, Replies]>([
 });
 
 const restoring = { ...withStandby, database: { ...withStandby.database, restoreFrom } };
+const ofOtherNames = certificate('ISSUED', '*.a.customer.com', 'customer.com');
 const pending = certificate('PENDING_VALIDATION', '*.customer.com');
 it.each<[expected: string, text: string, Environment, Replies?]>([
   ['failed region', 'is DISABLED. Enable it', plain, regionIs('DISABLED')],
@@ -239,12 +228,7 @@ it.each<[expected: string, text: string, Environment, Replies?]>([
   ['failed alarm-email', 'alarms notify nobody', withoutEmail],
   ['failed certificate', 'is missing. Add the CNAME', named, noCertificate],
   ['failed certificate', 'is PENDING_VALIDATION', named, pending],
-  [
-    'failed certificate',
-    'not for api.*, dash',
-    named,
-    certificate('ISSUED', '*.a.customer.com', 'customer.com'),
-  ],
+  ['failed certificate', 'not for api.*, dash', named, ofOtherNames],
   ['failed restore', '203.0.113.7 of an environment that', { ...plain, originAddress: '203.0.113.7' }],
   ['failed restore', '203.0.113.7 of an environment that', { ...plain, formerAddress: '203.0.113.7' }],
   ['failed restore', 'keys of an en', { ...plain, adoptedKeys: keysIn(plain.region, plain) }],
@@ -285,12 +269,7 @@ it.each<[expected: string, text: string, Environment, Replies?]>([
   ['warning promotion', "no address as the standby's, not 203.0.113.9", complete, publishing('203.0.113.7')],
   ['warning promotion', "203.0.113.8 as the standby's", complete, publishing('203.0.113.7', '203.0.113.8')],
   ['warning promotion', 'accessToken 2027-11: deploy it; on the day, put 2026-11 first', rotated, published],
-  [
-    'warning promotion',
-    'no replica of userAction 2026-11: .* no key',
-    complete,
-    replicas(...ids.slice(0, 2)),
-  ],
+  ['warning promotion', 'no replica of userAction 2026-11: .* no key', complete, withoutThird],
   ['failed serving', 'and the row says that it stands by', withStandby, standbyServes],
   ['failed serving', 'is a replica in wallet-eu: it would', withStandby, inGlobal('wallet-eu', false)],
   ['failed serving', 'wallet-other, the template has wallet-eu', withStandby, inGlobal('wallet-other', true)],
@@ -352,7 +331,7 @@ it('--stack fails for the stack to deploy only, but for what both share', async 
 });
 
 it.each<[string, Replies, exitCode: number, said: RegExp]>([
-  ['a first deployment', withoutStacks, 1, /2 of \d+ not checked\.\nGrant what was refused/],
+  ['a first deployment', nothingDeployed, 1, /2 of \d+ not checked\.\nGrant what was refused/],
   ['an update, which may be a repair', running('17.9'), 0, /\nwarning: 2 of \d+ not checked: /],
 ])('--stack and a check that AWS refuses, before %s', async (_, state, exitCode, said) => {
   account().answer(refusing('iam:GetRole', 'AccessDenied'), state, ready);

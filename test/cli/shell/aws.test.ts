@@ -42,15 +42,12 @@ const sign = (more: object = {}) =>
   callAws(new KMS({ ...clientSettings('eu-central-1'), ...more }), 'sign', { KeyId: 'a' } as never);
 
 const denied = { name: 'AccessDeniedException', message: 'No.', $fault: 'client' };
+const named = 'User: a is not authorized to perform: kms:GenerateDataKey on the resource';
 const network = (code: string) => ({ name: 'Error', message: 'No.', code });
 const anAddressEach = { ...network('ENOTFOUND'), message: '', errors: [{ message: 'a' }, { message: 'b' }] };
 it.each<[object, said: string, remedy: string]>([
   [denied, 'AccessDeniedException: No', 'Sign in with a role that has kms:Sign.'],
-  [
-    { ...denied, message: 'User: a is not authorized to perform: kms:GenerateDataKey on the resource' },
-    'AccessDeniedException: User: a is not authorized to perform: kms:GenerateDataKey on the resource',
-    'Sign in with a role that has kms:GenerateDataKey.',
-  ],
+  [{ ...denied, message: named }, `AccessDeniedException: ${named}`, 'a role that has kms:GenerateDataKey.'],
   [{ name: 'CredentialsProviderError', message: 'None' }, 'None', 'Sign in to the account'],
   [network('SELF_SIGNED_CERT_IN_CHAIN'), 'No', 'NODE_EXTRA_CA_CERTS'],
   [network('ECONNREFUSED'), 'No', 'HTTPS_PROXY'],
