@@ -38,7 +38,6 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Opens the page of an environment in a new profile. */
 async function open(of: DashboardFacts = facts, options: BrowserContextOptions = {}) {
   served = of;
   const context = await browser.newContext({ viewport: sizes.desktop, ...options });

@@ -165,7 +165,6 @@ export const resource = (
   LogicalResourceId,
   ResourceStatus: 'CREATE_COMPLETE',
 });
-/** A stack's resources. */
 export const withResources = (...resources: readonly Readonly<Parameters<typeof resource>>[]): Replies => ({
   'cloudformation:ListStackResources': () =>
     result({ StackResourceSummaries: resources.map((each) => resource(...each)) }),

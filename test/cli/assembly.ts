@@ -18,10 +18,8 @@ export function writeAssembly(
     terminationProtection,
   };
   const artifacts = stacks.map(({ stackId, region }) => {
-    return [
-      stackId,
-      { type: 'aws:cloudformation:stack', environment: `aws://${account}/${region}`, properties },
-    ];
+    const environment = `aws://${account}/${region}`;
+    return [stackId, { type: 'aws:cloudformation:stack', environment, properties }];
   });
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ artifacts: Object.fromEntries(artifacts) }));

@@ -151,7 +151,6 @@ const kms: Replies = {
     result({ Mac: createHmac('sha256', KeyId).update(Message, 'base64').digest('base64') }),
 };
 
-/** SQS accepts every message of a batch. */
 const acceptMessages = ({ input }: Call): Reply => {
   const Successful = input.Entries.map(({ Id, MessageBody }: Readonly<Record<string, string>>) => {
     const MD5OfMessageBody = createHash('md5').update(String(MessageBody)).digest('hex');
@@ -196,9 +195,7 @@ function repliesOf({ operations, replies, origin }: Wrong): Replies {
   };
 }
 
-/** The outputs of its stack. */
-const stackAt = (apiUrl: string) => ({
-  ApiBaseUrl: apiUrl,
+const stack = {
   WebhookOriginAddress: address,
   OperationsFunctionName: 'operations',
   TokenSigningKeyArn: 'token',
@@ -206,7 +203,7 @@ const stackAt = (apiUrl: string) => ({
   WebhookSecretsKeyArn: 'secrets',
   WebhookEventsQueueUrl: 'events',
   WebhookDeliveryQueueUrl: 'deliveries',
-});
+};
 
 const folder = temporaryFolder();
 const account = useAccount();
@@ -218,7 +215,7 @@ async function run(words: readonly string[], wrong: Wrong = {}, local = false) {
   account().answer(repliesOf(wrong));
   jest.setSystemTime(noon);
   const { url } = account();
-  const stacks = { [first.stackId]: { ...stackAt(url), ...wrong.outputs } };
+  const stacks = { [first.stackId]: { ...stack, ApiBaseUrl: url, ...wrong.outputs } };
   const file = writeOutputs(
     mkdtempSync(join(folder(), 'outputs-')),
     JSON.stringify(stacks).replaceAll('PORT', new URL(url).port),
@@ -260,7 +257,6 @@ const hasWritten = () =>
   requests().some((line) => !/^(list|describe)-/.test(line)) ||
   account().calls.some(({ action }) => /^(Sign$|DELETE )/.test(action));
 
-/** A command's words with its usual options, or with these. */
 function wordsOf(path: string, args = everyCommand[path] ?? []): readonly string[] {
   return [...path.split(' '), ...args, ...(isGuarded(path) ? ['--allow-production'] : [])];
 }

@@ -16,7 +16,6 @@ interface Change extends Partial<Record<'text' | 'body' | 'secret', string>> {
   readonly now?: number;
 }
 
-/** The same signature in each of its headers. */
 const signed = (value: string) => Object.fromEntries(names.map((name) => [name, value]));
 const received = {
   'content-type': 'application/json',

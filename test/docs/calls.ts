@@ -11,7 +11,6 @@ import { shellFor } from './shell';
 /** Who carries out a section. All but `operate` have an administrator's rights; guardrails bind all of them. */
 export const roles: readonly string[] = ['administrator', 'operate', 'break-glass'];
 
-/** A command in a document. */
 export interface DocumentedCall {
   readonly path: string;
   /** @default - before the first heading */
@@ -56,11 +55,8 @@ export function operationOf(service: string, command: string) {
   const client = clientOf(service);
   const isOperation = (schema: unknown) => Array.isArray(schema) && schema[0] === 9;
   const operations = Object.entries(client).filter(([, schema]) => isOperation(schema));
-  const named = (name: string) => operations.find(([each]) => each.toLowerCase() === `${pascal(name)}$`);
-  const [, waited = ''] = /^wait (.*)/.exec(command) ?? [];
-  const words = waited.split('-');
-  const described = words.map((_, count) => `describe-${words.slice(0, count + 1).join('-')}s`).map(named);
-  const [name = '', schema] = (waited ? described.findLast(Boolean) : named(command)) ?? [];
+  const called = pascal(command.replace(/^wait (.*?)(-rollback)?-\w+$/, 'describe-$1s'));
+  const [name = '', schema] = operations.find(([each]) => each.toLowerCase() === `${called}$`) ?? [];
   const [, , , , input] = (schema ?? []) as readonly unknown[];
   const [, , , , members = []] = (typeof input === 'function' ? input() : (input ?? [])) as unknown[];
   return { isCovered: operations.length > 0, name: name.slice(0, -1), members: members as readonly string[] };
@@ -78,12 +74,7 @@ export const optionOf = (member: string) =>
 const prefixes: Readonly<Record<string, string>> = { 'service-quotas': 'servicequotas', s3api: 's3' };
 
 /** API Gateway's actions are methods: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonapigatewaymanagement.html */
-const methods: Readonly<Record<string, string>> = {
-  get: 'GET',
-  update: 'PATCH',
-  create: 'POST',
-  delete: 'DELETE',
-};
+const methods: Readonly<Record<string, string>> = { update: 'PATCH' };
 
 /**
  * What the caller needs beside the command's own action. A template's parameters: lib/account/permissions.ts. Roles:
@@ -96,7 +87,6 @@ const dependent: readonly (readonly [RegExp, string])[] = [
   [/^rds-data .* --secret-arn /, 'secretsmanager:GetSecretValue'],
 ];
 
-/** The service and command of a call by the AWS command line. */
 export const commandOf = (text: string) => {
   const [, service = '', command = ''] = /^(\S+) ((?:wait )?\S+)/.exec(text) ?? [];
   return { service, command };

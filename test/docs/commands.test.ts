@@ -51,7 +51,6 @@ const common = ['cli-binary-format', 'cli-input-json', 'output', 'profile', 'que
 /** Commands of the AWS command line itself. */
 const own = /^(configure|login|sso|cloudformation deploy)\b/;
 
-/** The options among words that nobody has. */
 const unknownOptions = (words: readonly string[], known: readonly string[]) =>
   words.filter((word) => /^--./.test(word) && !known.includes(word.slice(2).replace(/^no-|=.*/g, '')));
 

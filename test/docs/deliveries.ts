@@ -5,12 +5,10 @@ import { secretText, sign } from '../../domain/signature';
 import { projectRoot } from '../architecture/sources';
 import { codeUnder } from '../support/documents';
 
-/** Headers of a request. */
 export type Sent = Readonly<Record<string, string>>;
 
 export const page = readFileSync(join(projectRoot, 'docs/receivers.md'), 'utf8');
 
-/** The test vector of the page. */
 export const vector = (() => {
   const rows = page.matchAll(/^\| `?(.*?)`? \| `(.*)` \|$/gm);
   const cells = Object.fromEntries(Array.from(rows, ([, name = '', value = '']) => [name, value]));
@@ -20,7 +18,6 @@ export const vector = (() => {
   return { secret, body, headers, timestamp: Number(headers['webhook-timestamp']) };
 })();
 
-/** The one block of code under a heading. */
 export const snippet = (heading: string): string => codeUnder('docs/receivers.md', heading)[0] as string;
 
 /** The arguments of the guide's code for a framework, from its table; `setup` is what the body's cell also asks for. */

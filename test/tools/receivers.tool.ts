@@ -138,7 +138,6 @@ const rows: readonly Row[] = [
   ['Java servlet', 'Receiver.java', java, 'exec java -cp "/usr/share/java/*" Receiver.java "$1"'],
 ];
 
-/** Writes a program with the arguments in the guide's table. */
 function write([framework, file, program]: Row): void {
   const { body, headers, setup } = argumentsIn(framework);
   const completed = program.replace('BODY', body).replace('HEADERS', headers).replace('SETUP', setup);

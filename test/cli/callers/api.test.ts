@@ -8,7 +8,6 @@ import { createAuthority } from '../../support/certificates';
 it('verifies the certificate for the custom domain name, which SNI and Host have, wherever DNS leads', async () => {
   const authority = await createAuthority();
   const name = 'api.customer.invalid';
-  /** SNI and `Host` of each request. */
   const requests: unknown[] = [];
   const api = https.createServer(await authority.issue({ name }), ({ socket, headers }, response) => {
     requests.push([(socket as TLSSocket).servername, headers.host]);

@@ -28,7 +28,6 @@ const Parameters = [{ ParameterKey: 'WebhookOriginZone' }, { ParameterKey: 'Gone
 const migration = (Migrations: object) => ({
   Migration: { Type: 'Custom::SchemaMigration', Metadata: { Migrations } },
 });
-/** The deployed stack, with these resources in its template. */
 const withTemplate = (Resources: object = {}): Replies => ({
   ...withStacks({ Parameters, EnableTerminationProtection: true }),
   'cloudformation:GetTemplate': () => result({ TemplateBody: JSON.stringify({ Resources }) }),

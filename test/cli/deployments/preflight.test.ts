@@ -147,7 +147,6 @@ const ownGateway: Replies = {
 };
 const [midnight, next] = ['2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z'];
 const [early, late] = ['2026-11-21T10:29:59Z', '2026-11-21T10:30:01Z'];
-/** States of keys, by region; elsewhere there is none. */
 const keysAre = (states: Readonly<Record<string, string>>): Replies => ({
   'kms:DescribeKey': ({ region }) =>
     states[region] ? result({ KeyMetadata: { KeyState: states[region] } }) : refusal('NotFoundException'),
@@ -167,7 +166,6 @@ const publishing = (WebhookOriginAddress: string, WebhookOriginStandbyAddress?: 
   return { ...replicas(...ids), ...withStacks({ Outputs }) };
 };
 const published = publishing('203.0.113.7', '203.0.113.9');
-/** Only one stack is deployed, with these resources. */
 const deployed = (stack: string, ...resources: readonly [string, string, string?][]): Replies => ({
   ...onlyDeployed(stack),
   ...withResources(...resources),

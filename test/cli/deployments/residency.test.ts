@@ -52,7 +52,6 @@ const vaultWith = (more: object = {}) => {
   return inRegion(region, { BackupVaultList: [{ ...known, ...more }] });
 };
 const always = (value: object) => () => result(value);
-/** The policies of these kinds that the call asks for. */
 const policies =
   (...kinds: readonly string[]) =>
   ({ input: { Filter } }: Call) => {

@@ -22,7 +22,6 @@ afterEach(() => {
   process.env = env;
 });
 
-/** Sets the variables for a profile, in a home of its own. */
 function useProfile(config: string, more: NodeJS.ProcessEnv = {}): void {
   const file = join(folder(), 'config');
   writeFileSync(file, `[profile own]\n${config}\n`);
