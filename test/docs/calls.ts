@@ -74,7 +74,7 @@ export const optionOf = (member: string) =>
 const prefixes: Readonly<Record<string, string>> = { 'service-quotas': 'servicequotas', s3api: 's3' };
 
 /** API Gateway's actions are methods: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonapigatewaymanagement.html */
-const methods: Readonly<Record<string, string>> = { update: 'PATCH' };
+const methods: Readonly<Record<string, string>> = { update: 'PATCH', create: 'POST' };
 
 /**
  * What the caller needs beside the command's own action. A template's parameters: lib/account/permissions.ts. Roles:
@@ -97,7 +97,8 @@ function actionsOf(text: string): readonly string[] {
   // It tests a permission, and may be refused.
   if (text.includes(' --dry-run')) return [];
   const name = operationOf(service, command).name || pascal(command);
-  const action = service === 'apigateway' ? methods[command.split('-')[0] ?? ''] : name;
+  const [verb = ''] = command.split('-');
+  const action = service === 'apigateway' ? (methods[verb] ?? verb.toUpperCase()) : name;
   return [
     `${prefixes[service] ?? service}:${action === 'Invoke' ? 'InvokeFunction' : action}`,
     ...dependent.filter(([pattern]) => pattern.test(text)).map(([, needed]) => needed),
