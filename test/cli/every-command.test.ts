@@ -85,14 +85,17 @@ const attempt = {
   reason: 'ok',
   nextAttemptAt: null,
 };
-/** What differs in an attempt without a response, of a redelivery. */
+const givenUp = { ...attempt, outcome: 'given_up', reason: 'timeout' };
+/** An attempt without a response, of a redelivery. */
 const retried = {
+  ...attempt,
   outcome: 'failed',
   status: null,
   reason: 'timeout',
   series: 'own',
   nextAttemptAt: '2026-11-20T12:00:05.000Z',
 };
+const stored = { eventId: 'evt_1', acceptedAt: time, delivered: true };
 const record = {
   date: time,
   organizationId,
@@ -113,12 +116,7 @@ const operationsOfAll: Operations = {
   'remove-ephemeral-organizations': () => ({ removed: [organizationId] }),
   'describe-identity': () => ({ identityId, organizationId, kind: 'CustomerEmployee', active: true }),
   'list-audit-records': () => ({ records: [record] }),
-  'add-webhook': (input) => ({
-    ...webhook,
-    secretVersion: 1,
-    rotatedAt: null,
-    ...(input.url && { url: input.url }),
-  }),
+  'add-webhook': (input) => ({ ...webhook, secretVersion: 1, rotatedAt: null, url: input.url ?? url }),
   'list-webhooks': () => ({
     webhooks: [webhook, { ...disabled, kinds: null, url: `${url}#a` }, { ...webhook, url: `${url}/[a]` }],
   }),
@@ -127,17 +125,9 @@ const operationsOfAll: Operations = {
   'disable-webhook': () => disabled,
   'remove-webhook': () => ({ webhookId, organizationId }),
   'list-delivery-attempts': ({ outcome }) => ({
-    attempts:
-      outcome === 'given_up'
-        ? [{ ...attempt, outcome, reason: 'timeout' }]
-        : [attempt, { ...attempt, ...retried }],
+    attempts: outcome === 'given_up' ? [givenUp] : [attempt, retried],
   }),
-  'list-stored-events': () => ({
-    events: [
-      { eventId: 'evt_1', acceptedAt: time, delivered: true },
-      { eventId: 'evt_2', acceptedAt: time, delivered: false },
-    ],
-  }),
+  'list-stored-events': () => ({ events: [stored, { ...stored, eventId: 'evt_2', delivered: false }] }),
 };
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -294,6 +284,7 @@ const interrupting: Wrong = {
   },
 };
 const refusing = (call: string): Wrong => ({ replies: { [call]: () => refusal('AccessDenied') } });
+const having = (WebhookOriginAddress: string) => ({ outputs: { WebhookOriginAddress } });
 const reserving = (address = reserve) => ({ outputs: { WebhookOriginReserveAddress: address } });
 const origin = (changed: Partial<OriginAccount>): Wrong => ({ origin: changed });
 const toReserve = usual('move-origin', '--reserve');
@@ -390,12 +381,14 @@ const ofProbe = ['--webhook', probe.webhookId];
 const adding = (url: string) => args('--organization', organizationId, '--url', url);
 const updating = (...words: string[]) => args(...ofWebhook, ...words);
 const redelivering = updating;
+const noEvents = answering('list-stored-events', { events: [] });
 const sendingData = (data: string) => usual('local send-event', '--data', data);
 const proofs = "Give a customer's, not that of the environment's own probe.";
 const nobody = 'No enabled webhook of or-aaaaa-bbbbb-cccccccccccccccc receives wallet.created';
 const updates = 'Give --url, --kinds or --all-kinds; the last two exclude each other.';
 const paths = ['delete its group through the API', 'delete it again: expect 404'] as const;
 const failed = (step: string, found = '') => new RegExp(`^failed .*  ${step}  .*${found}`, 'm');
+const pending = (found: string) => new RegExp(`^pending .*${found}(.|\\n)*: 9 passed, 4 pending, `, 'm');
 
 /** With a custom domain name: what the stack itself returns, then where DNS leads, the last one repeatedly. */
 const atName = (wrong: Wrong, ...published: Reply[]): Wrong => ({
@@ -445,7 +438,7 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     [/^! Stack .*(\n! {3}\d\. .*)+\n! error: Nothing was changed\.\n! Add --yes/, args('--zone', '2'), 2],
     ['Give a zone from 1 to 3.', args('--zone', '4', '--yes'), 2],
     ['webhookOrigin: { reserve: true }', toReserve, 2],
-    [/^! error: .*the outputs file has 203\.0\.113\.9/, { outputs: { WebhookOriginAddress: other } }],
+    [/^! error: .*the outputs file has 203\.0\.113\.9/, having(other)],
     [/^! error: .* file has 203\.0\.113\.9/, { ...toReserve, ...reserving(other), origin: withReserve() }],
     [/^! error: .*\n.*"Keeping the address"/, origin({ hasElasticIp: false })],
     [/zone 2\.\n! {3}1\. Check the gateway and the consumers\.\nThe/, inZone('2', done), 0],
@@ -481,24 +474,18 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     [/^! warning: the consumer .* is disabled$/m, origin({ consumerStates: ['Enabled', 'Disabled'] }), 0],
     [/the stack has no gateway\n.*\n! Attach the origin to zone 2, /, { replies: withResources() }],
     [
-      /no gateway has the address\n.*\n! Attach the origin to zone 1, .* move-origin --zone 1 --yes /,
-      origin({ parameters: { WebhookOriginZone: 'none' } }),
+      /no gateway has the address\n.*\n! Attach the origin to zone 1, .* --zone 1 --yes /,
+      inZone('none', done),
     ],
   ],
   origins: [
-    [/"".*not a public/, { outputs: { WebhookOriginAddress: '' } }],
-    [
-      /"10\.0\.0\.1".*not a public.*\n.*recreate it with "cdk deploy/,
-      { outputs: { WebhookOriginAddress: '10.0.0.1' } },
-    ],
+    [/"".*not a public/, having('')],
+    [/"10\.0\.0\.1".*not a public.*\n.*recreate it with "cdk deploy/, having('10.0.0.1')],
     [/Reserve.* not a public/, { outputs: { WebhookOriginReserveAddress: '203.0.113' } }],
   ],
   redeliver: [
     [/is disabled \(operator\).*\n! Enable it first: .* webhook enable/, describing(disabled)],
-    [
-      'Event evt_3 is not available for wh-',
-      { ...answering('list-stored-events', { events: [] }), ...redelivering('--event', 'evt_3') },
-    ],
+    ['Event evt_3 is not available for wh-', { ...noEvents, ...redelivering('--event', 'evt_3') }],
     ['Give --event or --since.', redelivering(), 2],
     ['Give --event or --since.', redelivering('--event', 'evt_1', '--since', '1h'), 2],
     ['require --since', redelivering('--event', 'evt_1', '--undelivered'), 2],
@@ -533,16 +520,8 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     [failed('verify its signature', 'more than five minutes off'), failing(422)],
     [failed('verify its signature'), failing(200, 'delivered', 'ok')],
     [': 13 passed, in ', atName({}, json(origins)), 0],
-    [
-      /^pending .* record to 127\.0\.0\.1\. (.|\n)*: 9 passed, 4 pending, /m,
-      atName(failing(null, 'failed'), ...elsewhere),
-      0,
-    ],
-    [
-      /^pending .*203\.0\.113\.9\/32(.|\n)*: 9 passed, 4 pending/m,
-      atName({}, json(origins), json(former)),
-      0,
-    ],
+    [pending(' record to 127.0.0.1. '), atName(failing(null, 'failed'), ...elsewhere), 0],
+    [pending('203.0.113.9/32'), atName({}, json(origins), json(former)), 0],
     // Nothing else is excused: not after one failure, nor after one of the stack itself.
     [failed('receive the delivery'), atName(failing(null), json(origins))],
     [failed('receive the delivery'), atName(failing(null), ...elsewhere, json(origins))],
@@ -578,7 +557,7 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     [/^! error: .* is disabled \(operator\)/, describing(disabled)],
     [/^delivered, /m, describing({ ...paused, pausedUntil: attempt.date }), 0],
     [
-      /^! error: .* is paused until \S+: its last attempts got no response\..*\n! End the pause: .* enable/,
+      /^! error: .* is paused until \S+: .* got no response\..*\n! End the pause: .* enable/,
       describing(paused),
     ],
     [/is paused until 2099/, pausing()],
@@ -613,7 +592,7 @@ it('redeliver requests each event once, for any number of pages', async () => {
     'list-stored-events': ({ after, limit }) => {
       const start = ids.indexOf(after) + 1;
       const page = ids.slice(start, start + limit);
-      return { events: page.map((eventId) => ({ eventId, acceptedAt: attempt.date, delivered: false })) };
+      return { events: page.map((eventId) => ({ ...stored, eventId, delivered: false })) };
     },
   };
   const words = wordsOf('redeliver', [...ofWebhook, '--since', '2h', '--undelivered', '--json']);

@@ -10,10 +10,8 @@ const restored = useMigratedDatabase();
 const statement = (name: 'deleted' | 'copy' | 'compare') =>
   readFileSync(join(projectRoot, `docs/copy-groups/${name}.sql`), 'utf8');
 
-const tables = [
-  ...['organizations', 'identities', 'permissions', 'user_groups', 'user_group_members'],
-  'permission_assignments',
-];
+const tables =
+  'organizations identities permissions user_groups user_group_members permission_assignments'.split(' ');
 
 it('restores deleted groups completely, changes no others, and keeps used user actions and audit records', async () => {
   const organization = await seedOrganization(serving.owner);
