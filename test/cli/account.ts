@@ -155,11 +155,7 @@ export const onlyDeployed = (name?: string, more: object = {}): Replies => ({
 export const withStacks = (more: object = {}) => onlyDeployed(undefined, more);
 export const withoutStacks = onlyDeployed('none');
 
-export const resource = (
-  ResourceType: string,
-  PhysicalResourceId: string,
-  LogicalResourceId = 'Resource',
-) => ({
+export const resource = (ResourceType: string, PhysicalResourceId: string, LogicalResourceId = 'One') => ({
   ResourceType,
   PhysicalResourceId,
   LogicalResourceId,
@@ -170,16 +166,15 @@ export const withResources = (...resources: readonly Readonly<Parameters<typeof 
     result({ StackResourceSummaries: resources.map((each) => resource(...each)) }),
 });
 
-/** Calls with permissions of other names. */
-const permissions: Readonly<Record<string, string>> = {
-  Invoke: 'InvokeFunction',
-  SendMessageBatch: 'SendMessage',
-};
 /** The API calls that a role of the workflows has no permission for, besides S3's, whose protocol has no action. */
 export function notGranted(role: RoleKind, calls: readonly Call[]): readonly string[] {
   const granted = permissionsOf(first, 'qualifier')[role].flatMap(({ actions }) => actions);
   const names = granted.map((action) => action.split(':')[1]);
-  return calls
-    .flatMap(({ service, action }) => (/^(api|s3)$/.test(service) ? [] : (permissions[action] ?? action)))
-    .filter((action) => !names.includes(action));
+  return (
+    calls
+      .filter(({ service }) => !/^(api|s3)$/.test(service))
+      // Two permissions have other names.
+      .map(({ action }) => action.replace(/^Invoke$/, 'InvokeFunction').replace(/^(SendMessage)Batch$/, '$1'))
+      .filter((action) => !names.includes(action))
+  );
 }

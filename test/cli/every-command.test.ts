@@ -10,7 +10,7 @@ import { hostileToAws } from '../support/hostile-variables';
 import { first, withoutSla, withSla } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { flagsOf, runWallet, walletCommands, writeOutputs } from '../support/wallet-command';
-import type { Call, Replies, Reply } from './account';
+import type { Replies, Reply } from './account';
 import { notGranted, refusal, resource, result, useAccount, withoutStacks, withResources } from './account';
 import { useInstantWaits } from './instant-waits';
 import { address, OriginAccount, reserve, withReserve } from './origin/origin-account';
@@ -132,23 +132,6 @@ const operationsOfAll: Operations = {
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-const kms: Replies = {
-  'kms:GetPublicKey': () =>
-    result({ PublicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64') }),
-  'kms:Sign': ({ input: { Message } }) =>
-    result({ Signature: sign('sha256', Buffer.from(Message, 'base64'), privateKey).toString('base64') }),
-  'kms:GenerateMac': ({ input: { KeyId, Message } }) =>
-    result({ Mac: createHmac('sha256', KeyId).update(Message, 'base64').digest('base64') }),
-};
-
-const acceptMessages = ({ input }: Call): Reply => {
-  const Successful = input.Entries.map(({ Id, MessageBody }: Readonly<Record<string, string>>) => {
-    const MD5OfMessageBody = createHash('md5').update(String(MessageBody)).digest('hex');
-    return { Id, MessageId: Id, MD5OfMessageBody };
-  });
-  return result({ Successful });
-};
-
 const json = (value: unknown, status = 200): Reply => ({
   status,
   headers: { 'content-type': 'application/json' },
@@ -173,8 +156,19 @@ function repliesOf({ operations, replies, origin }: Wrong): Replies {
   const known = { ...operationsOfAll, ...operations };
   return {
     ...new OriginAccount(origin).replies,
-    ...kms,
-    'sqs:SendMessageBatch': acceptMessages,
+    'kms:GetPublicKey': () =>
+      result({ PublicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64') }),
+    'kms:Sign': ({ input: { Message } }) =>
+      result({ Signature: sign('sha256', Buffer.from(Message, 'base64'), privateKey).toString('base64') }),
+    'kms:GenerateMac': ({ input: { KeyId, Message } }) =>
+      result({ Mac: createHmac('sha256', KeyId).update(Message, 'base64').digest('base64') }),
+    'sqs:SendMessageBatch': ({ input }) => {
+      const Successful = input.Entries.map(({ Id, MessageBody }: Readonly<Record<string, string>>) => {
+        const MD5OfMessageBody = createHash('md5').update(String(MessageBody)).digest('hex');
+        return { Id, MessageId: Id, MD5OfMessageBody };
+      });
+      return result({ Successful });
+    },
     [deletion]: () => deletions.shift() ?? json({}),
     'api:GET /webhook-origins': () => json(origins),
     'lambda:Invoke': ({ input: { operation, input } }) => {
@@ -227,11 +221,8 @@ async function run(words: readonly string[], wrong: Wrong = {}, local = false) {
 
 const has = (path: string, flag: string) => flagsOf(path)?.includes(flag) ?? false;
 const isGuarded = (path: string) => has(path, '--allow-production');
-/** Commands that write without --allow-production, and why. */
-const exceptions: Readonly<Record<string, string>> = {
-  'move-origin': 'changes nothing without --yes',
-  'webhook test': 'sends no data, to the one receiver that it names',
-};
+/** They write without --allow-production: one only with --yes, the other no data, to the one receiver that it names. */
+const exceptions = ['move-origin', 'webhook test'];
 /** What the last command asked for, but for what AWS says of itself: a line each. */
 const requests = () =>
   account().calls.flatMap(({ action, input }) => {
@@ -254,24 +245,18 @@ function wordsOf(path: string, args = everyCommand[path] ?? []): readonly string
 /** JWTs decoded, and a number in place of each value that is drawn. */
 function stable(text: string, isKnown: (value: string) => boolean): string {
   const drawn: string[] = [];
+  const numberOf = (value: string) => (drawn.includes(value) ? drawn.indexOf(value) + 1 : drawn.push(value));
+  const ids = /[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<="Approvers )[0-9a-f]{6}/g;
   return text
     .replaceAll(/([\w-]{20,}\.[\w-]{20,})\.[\w-]{86}/g, (_, parts: string) =>
       parts.replaceAll(/[\w-]+/g, (part) => String(Buffer.from(part, 'base64url'))),
     )
     .replaceAll(/(?<="kid":")[\w-]{43}/g, 'KID')
-    .replaceAll(
-      /[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<="Approvers )[0-9a-f]{6}/g,
-      (value) =>
-        isKnown(value)
-          ? value
-          : `DRAWN${drawn.includes(value) ? drawn.indexOf(value) + 1 : drawn.push(value)}`,
-    );
+    .replaceAll(ids, (value) => (isKnown(value) ? value : `DRAWN${numberOf(value)}`));
 }
 
 const usual = (path: string, ...more: string[]) => ({ args: [...(everyCommand[path] ?? []), ...more] });
-const answering = (operation: string, answer: object): Wrong => ({
-  operations: { [operation]: () => answer },
-});
+const answering = (name: string, answer: object): Wrong => ({ operations: { [name]: () => answer } });
 const attempting = (...changes: object[]) =>
   answering('list-delivery-attempts', { attempts: changes.map((change) => ({ ...attempt, ...change })) });
 const unlike = '{"btc":1,"BTC":[1.0,0.1,1e22,9007199254740992],"wei":9007199254740993,"tiny":1e-400}';
@@ -313,7 +298,7 @@ it('what commands print and ask for; those that write or sign require --allow-pr
   for (const [path, wrong] of [...plain, ...variants]) {
     const words = wordsOf(path, wrong.args);
     const { exitCode, printed } = await run(words, wrong);
-    const writes = hasWritten() && !(path in exceptions);
+    const writes = hasWritten() && !exceptions.includes(path);
     if (Object.keys(wrong).length === 0) expect([path, writes]).toEqual([path, isGuarded(path)]);
     const own = [printed, ...requests().map((line) => `> ${line}`)].join('\n');
     // On this machine, which needs no permission for production, where it has what the command works on.
@@ -335,18 +320,10 @@ const invoking = (reply: Reply): Wrong => ({ replies: { 'lambda:Invoke': () => r
 const unhandled = { headers: { 'x-amz-function-error': 'Unhandled' }, body: '{"errorMessage":"no table"}' };
 const notFannedOut = [{ error: { code: 'event_not_found', message: 'None.' } }, { attempts: [attempt] }];
 /** Another delivery was the trial after a pause, and failed. */
-function pausing(): Wrong {
-  let state: object = webhook;
-  return {
-    operations: {
-      'describe-webhook': () => state,
-      'list-delivery-attempts': () => {
-        state = { ...webhook, ...paused, pausedUntil: '2099-01-01T00:00:00.000Z' };
-        return { attempts: [] };
-      },
-    },
-  };
-}
+const states = [webhook, { ...webhook, ...paused, pausedUntil: '2099-01-01T00:00:00.000Z' }];
+const pausing: Wrong = {
+  operations: { ...attempting().operations, 'describe-webhook': () => states.shift() ?? {} },
+};
 const later: Wrong = { operations: { 'list-delivery-attempts': () => notFannedOut.shift() ?? {} } };
 const failing = (status: number | null, outcome = 'given_up', reason = 'server_error') =>
   attempting({ status, outcome, reason });
@@ -355,9 +332,7 @@ const auditing = (...changes: object[]) =>
 const describing = (change: object) => answering('describe-webhook', { ...webhook, ...change });
 const listing = (...webhooks: object[]) => answering('list-webhooks', { webhooks });
 const deactivated = { identityId, organizationId, kind: 'ServiceAccount', active: false };
-const deleting = (...replies: Reply[]): Wrong => ({
-  replies: { [deletion]: () => replies.shift() ?? json({}) },
-});
+const deleting = (...all: Reply[]): Wrong => ({ replies: { [deletion]: () => all.shift() ?? json({}) } });
 const again = (code: string, status: number) => deleting(json({}), json({ code }, status));
 const publishing = (change: object, status = 200): Wrong => ({
   replies: { 'api:GET /webhook-origins': () => json({ ...origins, ...change }, status) },
@@ -379,8 +354,7 @@ const noMac = { replies: { 'kms:GenerateMac': () => result({ Mac: 'AAAA' }) } };
 const args = (...words: string[]): Wrong => ({ args: words });
 const ofProbe = ['--webhook', probe.webhookId];
 const adding = (url: string) => args('--organization', organizationId, '--url', url);
-const updating = (...words: string[]) => args(...ofWebhook, ...words);
-const redelivering = updating;
+const ofTheWebhook = (...words: string[]) => args(...ofWebhook, ...words);
 const noEvents = answering('list-stored-events', { events: [] });
 const sendingData = (data: string) => usual('local send-event', '--data', data);
 const proofs = "Give a customer's, not that of the environment's own probe.";
@@ -485,14 +459,14 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
   ],
   redeliver: [
     [/is disabled \(operator\).*\n! Enable it first: .* webhook enable/, describing(disabled)],
-    ['Event evt_3 is not available for wh-', { ...noEvents, ...redelivering('--event', 'evt_3') }],
-    ['Give --event or --since.', redelivering(), 2],
-    ['Give --event or --since.', redelivering('--event', 'evt_1', '--since', '1h'), 2],
-    ['require --since', redelivering('--event', 'evt_1', '--undelivered'), 2],
-    ['require --since', redelivering('--event', 'evt_1', '--until', '1h'), 2],
-    ['The earliest: --since 14d', redelivering('--since', '15d'), 2],
-    ['Redelivered 2', redelivering('--since', '14d'), 0],
-    ['is before --since', redelivering('--since', '1h', '--until', '2h'), 2],
+    ['Event evt_3 is not available for wh-', { ...noEvents, ...ofTheWebhook('--event', 'evt_3') }],
+    ['Give --event or --since.', ofTheWebhook(), 2],
+    ['Give --event or --since.', ofTheWebhook('--event', 'evt_1', '--since', '1h'), 2],
+    ['require --since', ofTheWebhook('--event', 'evt_1', '--undelivered'), 2],
+    ['require --since', ofTheWebhook('--event', 'evt_1', '--until', '1h'), 2],
+    ['The earliest: --since 14d', ofTheWebhook('--since', '15d'), 2],
+    ['Redelivered 2', ofTheWebhook('--since', '14d'), 0],
+    ['is before --since', ofTheWebhook('--since', '1h', '--until', '2h'), 2],
     [proofs, args(...ofProbe, '--since', '1h'), 2],
   ],
   smoke: [
@@ -560,14 +534,14 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
       /^! error: .* is paused until \S+: .* got no response\..*\n! End the pause: .* enable/,
       describing(paused),
     ],
-    [/is paused until 2099/, pausing()],
+    [/is paused until 2099/, pausing],
     ['asked for time by Retry-After', describing({ ...paused, pauseReason: 'retry_after' })],
     [proofs, args(...ofProbe), 2],
   ],
   'webhook update': [
-    [updates, updating(), 2],
-    [updates, updating('--kinds', 'a', '--all-kinds', '--url', url), 2],
-    [/^webhook /, updating('--kinds', 'a'), 0],
+    [updates, ofTheWebhook(), 2],
+    [updates, ofTheWebhook('--kinds', 'a', '--all-kinds', '--url', url), 2],
+    [/^webhook /, ofTheWebhook('--kinds', 'a'), 0],
   ],
 };
 

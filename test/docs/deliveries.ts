@@ -44,15 +44,12 @@ const headers = headersOf([key]);
 const { 'webhook-signature': signature = '', ...unsigned } = headers;
 const { 'webhook-timestamp': _, ...untimed } = headers;
 
+type Delivery = readonly [name: string, isValid: boolean, headers: Sent, body?: string];
+
 const capitals = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]);
 
 /** Requests with this body, if no other, and whether each code of the page must accept it. */
-export const deliveries: readonly (readonly [
-  name: string,
-  isValid: boolean,
-  headers: Sent,
-  body?: string,
-])[] = [
+export const deliveries: readonly Delivery[] = [
   ['as sent', true, headers],
   ['in capitals', true, Object.fromEntries(capitals)],
   ['with the new secret first', true, headersOf([other, key])],

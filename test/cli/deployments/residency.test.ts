@@ -19,11 +19,8 @@ const tagged =
   (place: string, ...arns: readonly string[]) =>
   ({ region, input }: Call) => {
     if (!input.PaginationToken) return result({ PaginationToken: 'more', ResourceTagMappingList: [] });
-    const found = region === place ? arns : [];
-    return result({
-      PaginationToken: '',
-      ResourceTagMappingList: found.map((ResourceARN) => ({ ResourceARN })),
-    });
+    const ResourceTagMappingList = (region === place ? arns : []).map((ResourceARN) => ({ ResourceARN }));
+    return result({ PaginationToken: '', ResourceTagMappingList });
   };
 const [cluster, copy] = [arn('rds', region, 'cluster:wallet'), arn('rds', standby.region, 'cluster:wallet')];
 const snapshot = arn('rds', region, 'cluster-snapshot:final');

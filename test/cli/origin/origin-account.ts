@@ -15,14 +15,10 @@ const keysAndValues = (name: string, values: Readonly<Record<string, string>>) =
 const secondary = { publicIp: '203.0.113.10', isPrimary: false };
 
 /** What EC2 returns of all, by the first of the filters. */
-const filtered = <Item>(
-  { input }: Call,
-  name: string,
-  all: Readonly<Record<string, Item>>,
-): readonly Item[] => {
+function filtered({ input }: Call, name: string, all: Readonly<Record<string, object>>): readonly object[] {
   const [{ Name, Value = [] } = { Name: name, Value: Object.keys(all) }] = input.Filter ?? [];
   return Name === name ? Value.flatMap((value: string) => all[value] ?? []) : [];
-};
+}
 
 /** The webhook origin of one stack, according to AWS. An update completes after a few requests for the status. */
 export class OriginAccount {
@@ -38,10 +34,7 @@ export class OriginAccount {
   /** Further resources, listed first. */
   resources: readonly Readonly<Record<string, string | undefined>>[] = [];
   hasElasticIp = true;
-  parameters: Record<string, string> = {
-    BootstrapVersion: '/cdk-bootstrap/x/version',
-    WebhookOriginZone: '1',
-  };
+  parameters: Record<string, string> = { BootstrapVersion: '/cdk-bootstrap/x', WebhookOriginZone: '1' };
   outputs: Readonly<Record<string, string>> = { WebhookOriginAddress: address };
 
   constructor(changed: Partial<OriginAccount> = {}) {
@@ -95,10 +88,7 @@ export class OriginAccount {
       return result({ natGatewaySet: filtered(call, 'nat-gateway-id', all) });
     },
     'ec2:DescribeSubnets': (call) => {
-      const zones = first.zones.map((availabilityZone, index) => [
-        `subnet-${index + 1}`,
-        { availabilityZone },
-      ]);
+      const zones = first.zones.map((availabilityZone, at) => [`subnet-${at + 1}`, { availabilityZone }]);
       return result({ subnetSet: filtered(call, 'subnet-id', Object.fromEntries(zones)) });
     },
     'lambda:GetEventSourceMapping': ({ input: { UUID } }) => {
@@ -110,14 +100,11 @@ export class OriginAccount {
       const later = { ApproximateNumberOfMessagesNotVisible: '3', ApproximateNumberOfMessagesDelayed: '4' };
       return result({ Attributes: { ApproximateNumberOfMessages: '2', ...later } });
     },
-    'monitoring:GetMetricStatistics': () =>
+    'monitoring:GetMetricStatistics': () => {
+      const latest = { Timestamp: 60, Maximum: 7_500 };
       // In no order.
-      result({
-        Datapoints: [
-          { Timestamp: 60, Maximum: 7_500 },
-          { Timestamp: 0, Maximum: 7_440 },
-        ],
-      }),
+      return result({ Datapoints: [latest, { Timestamp: 0, Maximum: 7_440 }] });
+    },
   };
 
   private beginUpdate({ input: { Parameters, ClientRequestToken } }: Call) {

@@ -12,15 +12,11 @@ import { useAccount } from '../account';
 
 const account = useAccount();
 const folder = temporaryFolder();
-let env: NodeJS.ProcessEnv;
 beforeEach(() => {
-  ({ env } = process);
   // For every client of this machine, and wrong: ours ignore it.
-  process.env = { ...env, AWS_DEFAULTS_MODE: 'unknown' };
+  jest.replaceProperty(process, 'env', { ...process.env, AWS_DEFAULTS_MODE: 'unknown' });
 });
-afterEach(() => {
-  process.env = env;
-});
+afterEach(() => jest.restoreAllMocks());
 
 function useProfile(config: string, more: NodeJS.ProcessEnv = {}): void {
   const file = join(folder(), 'config');
