@@ -19,11 +19,8 @@ sleep() { exit; }
 `;
 
 /**
- * How to run commands of a document in Bash as on the worst day: a variable that nobody has set is an error.
- *
- * @param folder where they run, and which gets `calls`
+ * Arguments of `spawn` for commands in Bash as on the worst day: a variable that nobody has set is an error.
  * @param own what runs instead of a stub, by program
- * @returns arguments of `spawn`
  */
 export function shellFor(commands: string, folder: string, own: Readonly<Record<string, string>> = {}) {
   const bodies = { ...Object.fromEntries(programs.map((name) => [name, `stub ${name} "$@"`])), ...own };
