@@ -47,7 +47,7 @@ const rotated = {
   standby: { ...complete.standby, keys: { ...keys, accessToken: { ...keys?.accessToken, ...later } } },
 } as Environment;
 
-const Properties = { Engine: 'aurora-postgresql', EngineVersion: '17.9', EnableHttpEndpoint: true };
+const Properties = { Engine: 'aurora-postgresql', EngineVersion: '17.9' };
 const global = { GlobalClusterIdentifier: 'wallet-eu' };
 /** As of a standby: without instances. */
 const Resources = {
@@ -118,15 +118,17 @@ const clusterOf = (EngineVersion: string, from?: string, to?: string) => {
   const DBCluster = { EngineVersion, EarliestRestorableTime: from, LatestRestorableTime: to };
   return answering('rds:DescribeDBClusters', { DBClusters: { DBCluster } });
 };
-const running = (version: string, suffix = ''): Replies => ({
+/** Every stack is deployed, with these resources. */
+const having = (...resources: readonly (readonly [string, string, string?])[]): Replies => ({
   ...withStacks(),
-  ...withResources(['AWS::RDS::DBCluster', `wallet-plain-1${suffix}`]),
-  ...clusterOf(version),
+  ...withResources(...resources),
+  ...clusterOf('17.9'),
 });
+const cluster = ['AWS::RDS::DBCluster', 'wallet-plain-1'] as const;
+const running = (version: string): Replies => ({ ...having(cluster), ...clusterOf(version) });
 const handler = ['WalletEu-DeleteUserGroup0-x', 'DeleteUserGroup0123ABCD'] as const;
 const reserving = (ReservedConcurrentExecutions?: number): Replies => ({
-  ...running('17.9'),
-  ...withResources(['AWS::Lambda::Function', ...handler], ['AWS::RDS::DBCluster', 'wallet-plain-1']),
+  ...having(['AWS::Lambda::Function', ...handler], cluster),
   ...answering('lambda:GetFunctionConcurrency', { ReservedConcurrentExecutions }),
 });
 const snapshotOf = (Status: string, EngineVersion: string) => {
@@ -141,8 +143,7 @@ const addresses = (publicIp = '203.0.113.8') =>
   );
 const own = { allocationId: one };
 const ownGateway: Replies = {
-  ...running('17.9'),
-  ...withResources(['AWS::EC2::NatGateway', 'nat-1'], ['AWS::RDS::DBCluster', 'wallet-plain-1']),
+  ...having(['AWS::EC2::NatGateway', 'nat-1'], cluster),
   ...answering('ec2:DescribeNatGateways', { natGatewaySet: [{ natGatewayAddressSet: [own] }] }),
 };
 const [midnight, next] = ['2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z'];
@@ -154,10 +155,8 @@ const keysAre = (states: Readonly<Record<string, string>>): Replies => ({
 const enabledInBoth = { [region]: 'Enabled', [standby.region]: 'Enabled' };
 const pendingHere = keysAre({ [standby.region]: 'PendingDeletion' });
 const ids = Array.from({ length: 3 }, (_, index) => `mrk-${String(index).padStart(32, '0')}`);
-const replicas = (...keys: readonly string[]): Replies => ({
-  ...withStacks(),
-  ...withResources(...keys.map((id) => ['AWS::KMS::ReplicaKey', id] as const)),
-});
+const replicas = (...keys: readonly string[]) =>
+  having(...keys.map((id) => ['AWS::KMS::ReplicaKey', id] as const));
 const withoutThird = replicas(...ids.slice(0, 2));
 /** Both stacks as deployed: the serving one with these outputs, the standby with replicas of keys. */
 const publishing = (WebhookOriginAddress: string, WebhookOriginStandbyAddress?: string): Replies => {
@@ -166,19 +165,16 @@ const publishing = (WebhookOriginAddress: string, WebhookOriginStandbyAddress?: 
   return { ...replicas(...ids), ...withStacks({ Outputs }) };
 };
 const published = publishing('203.0.113.7', '203.0.113.9');
-const deployed = (stack: string, ...resources: readonly [string, string, string?][]): Replies => ({
-  ...onlyDeployed(stack),
-  ...withResources(...resources),
-  ...clusterOf('17.9'),
-});
-const standbyServes = deployed(standby.stackId, ['AWS::SQS::Queue', 'https://queue', 'WebhookEventsQueue']);
+const eventsQueue = ['AWS::SQS::Queue', 'https://queue', 'WebhookEventsQueue'] as const;
+const standbyServes = { ...having(eventsQueue), ...onlyDeployed(standby.stackId) };
 /** The serving stack's cluster is in this global database. */
 const inGlobal = (GlobalClusterIdentifier: string, IsWriter: boolean): Replies => {
   const DBClusterArn = `arn:aws:rds:${region}:${accountId}:cluster:wallet-eu-1`;
   const GlobalClusterMembers = { GlobalClusterMember: { DBClusterArn, IsWriter } };
   const GlobalClusters = { GlobalClusterMember: { GlobalClusterIdentifier, GlobalClusterMembers } };
   return {
-    ...deployed(serving, ['AWS::RDS::DBCluster', 'wallet-eu-1']),
+    ...having(['AWS::RDS::DBCluster', 'wallet-eu-1']),
+    ...onlyDeployed(serving),
     ...answering('rds:DescribeGlobalClusters', { GlobalClusters }),
   };
 };
@@ -190,6 +186,7 @@ async function run(environment: Environment, replies: Replies, which = checks) {
   return found;
 }
 
+const restoredCluster = [cluster[0], `${cluster[1]}${restoreSuffix(fromSnapshot.database)}`] as const;
 it.each<[string, Environment, Replies]>([
   ['a first deployment', plain, {}],
   ['an update of a function that may run', plain, reserving()],
@@ -199,7 +196,7 @@ it.each<[string, Environment, Replies]>([
   ['a restore to a time', toTime, clusterOf('17.9', midnight, next)],
   ['a certificate for any name below', named, certificate('ISSUED', 'customer.com', '*.customer.com')],
   ['a certificate for both', named, certificate('ISSUED', domainNames.api, domainNames.dashboard)],
-  ['a snapshot that is restored', fromSnapshot, running('17.9', restoreSuffix(fromSnapshot.database))],
+  ['a snapshot that is restored', fromSnapshot, having(restoredCluster)],
 ])('all is ok for %s', async (_, environment, replies) => {
   expect((await run(environment, replies)).filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
 });
