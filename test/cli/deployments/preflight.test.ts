@@ -274,6 +274,7 @@ it.each<[expected: string, text: string, Environment, Replies?]>([
 ])('%s: %s', async (expected, text, environment, replies = {}) => {
   const which = checks.filter(({ id }) => expected.endsWith(` ${id}`));
   const found = await run(environment, replies, which);
+  if (expected.startsWith('ok')) expect(found.filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
   const lines = found.map(({ outcome, id, found, remedy }) => `${outcome} ${id}: ${found}. ${remedy}`);
   expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${expected}: .*${text}`)));
 });
