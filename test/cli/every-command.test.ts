@@ -261,12 +261,7 @@ const attempting = (...changes: object[]) =>
   answering('list-delivery-attempts', { attempts: changes.map((change) => ({ ...attempt, ...change })) });
 const unlike = '{"btc":1,"BTC":[1.0,0.1,1e22,9007199254740992],"wei":9007199254740993,"tiny":1e-400}';
 const interrupting: Wrong = {
-  operations: {
-    'list-audit-records': () => {
-      process.emit('SIGINT');
-      return { records: [record] };
-    },
-  },
+  operations: { 'list-audit-records': () => ({ records: process.emit('SIGINT') ? [record] : [] }) },
 };
 const refusing = (call: string): Wrong => ({ replies: { [call]: () => refusal('AccessDenied') } });
 const having = (WebhookOriginAddress: string) => ({ outputs: { WebhookOriginAddress } });

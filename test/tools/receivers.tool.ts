@@ -173,21 +173,17 @@ it("the guide's Go and Python accept the product's deliveries, and refuse others
 /** What those return that verify nothing, because the guide has no code in their language. */
 const given = [Buffer.from(body).toString('base64'), ...names.map((name) => deliveries[0]?.[2][name])];
 
-it.each(rows)(
-  "the guide's arguments in %s are a delivery's body and headers",
-  async (...row) => {
-    const [framework, , , command] = row;
-    write(row);
-    const start = (port: number) => ['sh', '-euc', command, 'sh', `${port}`, secret];
-    const program = await startProgram(start, folder());
-    try {
-      const headers = { 'content-type': 'application/json', ...deliveries[0]?.[2] };
-      const response = await fetch(program.url, { method: 'POST', headers, body });
-      const answer = ['Go', 'Flask', 'Django'].includes(framework) ? 'true' : given.join('\n');
-      expect([response.status, await response.text()]).toEqual([200, answer]);
-    } finally {
-      await program.stop();
-    }
-  },
-  240_000,
-);
+it.each(rows)("the guide's arguments in %s are a delivery's body and headers", async (...row) => {
+  const [framework, , , command] = row;
+  write(row);
+  const start = (port: number) => ['sh', '-euc', command, 'sh', `${port}`, secret];
+  const program = await startProgram(start, folder());
+  try {
+    const headers = { 'content-type': 'application/json', ...deliveries[0]?.[2] };
+    const response = await fetch(program.url, { method: 'POST', headers, body });
+    const answer = ['Go', 'Flask', 'Django'].includes(framework) ? 'true' : given.join('\n');
+    expect([response.status, await response.text()]).toEqual([200, answer]);
+  } finally {
+    await program.stop();
+  }
+});

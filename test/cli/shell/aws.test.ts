@@ -66,13 +66,10 @@ it('says that a response is not from AWS', async () => {
 
 const role =
   'role_arn = arn:aws:iam::111122223333:role/wallet-emergency\nregion = eu-west-1\nsource_profile = key';
+const sealed = `sh -c 'echo "The vault is sealed." >&2 && exit 3'`;
 const key = '[profile key]\naws_access_key_id = a\naws_secret_access_key = a';
 it.each<[config: string, message: string, remedy: string]>([
-  [
-    `credential_process = sh -c 'echo "The vault is sealed." >&2 && exit 3'`,
-    `Command failed: sh -c 'echo "The vault is sealed." >&2 && exit 3' The vault is sealed.`,
-    'credential_process',
-  ],
+  [`credential_process = ${sealed}`, `Command failed: ${sealed} The vault is sealed.`, 'credential_process'],
   ['credential_process = echo none', 'Profile own credential_process returned invalid JSON.', 'credential_'],
   [
     `${role}\nmfa_serial = arn:aws:iam::111122223333:mfa/me\n${key}`,
