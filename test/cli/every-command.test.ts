@@ -583,20 +583,18 @@ it('converts signatures of KMS, with integers of any length', () => {
   }
 });
 
-it.each([withSla, withoutSla])(
-  '--allow-production is required in deployed production only: $name',
-  async ({ name, stackId, serviceLevelAgreement }) => {
-    const place = ['--environment', name, '--outputs', writeOutputs(folder(), { [stackId]: {} })];
-    for (const [path, args] of Object.entries(everyCommand).filter(([path]) => isGuarded(path))) {
-      const isRefused = async (...more: string[]) => {
-        const { exitCode, stderr } = await runWallet([...path.split(' '), ...args, ...place, ...more]);
-        // Otherwise they go on, to an output that is missing here, which a dry run may not need.
-        expect(exitCode === 1 || more.includes('--dry-run')).toBe(true);
-        return new RegExp(`${name} is in production.*\\n.*--allow-production`).test(stderr);
-      };
-      expect([path, await isRefused()]).toEqual([path, serviceLevelAgreement]);
-      expect([path, await isRefused('--allow-production')]).toEqual([path, false]);
-      if (has(path, '--dry-run')) expect(await isRefused('--dry-run')).toBe(false);
-    }
-  },
-);
+it.each([withSla, withoutSla])('$name: only deployed production requires --allow-production', async (row) => {
+  const { name, stackId, serviceLevelAgreement } = row;
+  const place = ['--environment', name, '--outputs', writeOutputs(folder(), { [stackId]: {} })];
+  for (const [path, args] of Object.entries(everyCommand).filter(([path]) => isGuarded(path))) {
+    const isRefused = async (...more: string[]) => {
+      const { exitCode, stderr } = await runWallet([...path.split(' '), ...args, ...place, ...more]);
+      // Otherwise they go on, to an output that is missing here, which a dry run may not need.
+      expect(exitCode === 1 || more.includes('--dry-run')).toBe(true);
+      return new RegExp(`${name} is in production.*\\n.*--allow-production`).test(stderr);
+    };
+    expect([path, await isRefused()]).toEqual([path, serviceLevelAgreement]);
+    expect([path, await isRefused('--allow-production')]).toEqual([path, false]);
+    if (has(path, '--dry-run')) expect(await isRefused('--dry-run')).toBe(false);
+  }
+});
