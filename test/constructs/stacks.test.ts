@@ -1,20 +1,27 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { databaseRoles } from '../../lambda/database/variables';
 import { longestWait } from '../../lambda/migrate-schema/variables';
 import { reviewed } from '../../lib/checks/residency/reviewed';
+import { certificateAuthorities } from '../../lib/database/database';
 import { stacksOf } from '../../lib/environment/schema';
 import { copyAssembly } from '../support/prepared-state';
-import { disposable, restored, withoutSla } from '../support/rows';
-import { type Resource, stackOf, stacksOfShapes, synthesizeEveryStack } from '../support/stacks';
+import { disposable, restored, withOtherOptions, withoutSla } from '../support/rows';
+import { type Json, type Resource, stackOf, stacksOfShapes, synthesizeEveryStack } from '../support/stacks';
 import { environments } from '../support/table';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
 const every = stacksOfShapes();
 const idsOf = (resources: readonly Resource[]) => resources.map(({ logicalId }) => logicalId);
+/** Services that act with a function's role from outside its network, and signing in, for which the function makes a token. */
+const notCalled = ['logs', 'ec2', 'rds-db'];
+const group = (reference: Json): string => reference['Fn::GetAtt'][0];
 
 describe.each(every)('%s', (_, stack) => {
   const { environment, listed, name, serves } = stack;
+  const { zones, vpcCidr } = (!serves && environment.standby) || environment;
 
   it('has the tags of its environment, and only with a service level agreement protection, alarms and, if it serves, backups', () => {
     const { terminationProtection, tags } = listed;
@@ -51,7 +58,6 @@ describe.each(every)('%s', (_, stack) => {
   });
 
   it('has its subnets in the zones of the row, by name and in order, with ranges that never change', () => {
-    const { zones, vpcCidr } = (!serves && environment.standby) || environment;
     const subnets = stack.all('AWS::EC2::Subnet');
     const used = subnets.map(({ Properties }) => Properties.AvailabilityZone);
     expect(used).toEqual(used.map((_, index) => zones[index % zones.length]));
@@ -70,12 +76,80 @@ describe.each(every)('%s', (_, stack) => {
     }
   });
 
+  it("has its instances in different zones, only the row's database access, and ARNs that the Data API takes", () => {
+    const { database, databaseAccess, standby } = environment;
+    const instances = serves ? 1 + database.readers : (standby?.instances ?? 0);
+    const isDirect = databaseAccess === 'direct';
+    const used = stack.all('AWS::RDS::DBInstance').map(({ Properties }) => Properties.AvailabilityZone);
+    expect(used).toEqual(zones.slice(0, instances));
+    const ingress = idsOf(stack.all('AWS::EC2::SecurityGroupIngress'));
+    expect(ingress.filter((id) => id.startsWith('DatabaseCluster'))).toHaveLength(serves && isDirect ? 1 : 0);
+    const secrets = idsOf(stack.all('AWS::SecretsManager::Secret'));
+    expect(secrets).toHaveLength(serves ? 1 + (isDirect ? 0 : databaseRoles.length) : 0);
+    // At most 100 characters, as CloudFormation and Secrets Manager generate them.
+    const prefix = `arn:aws:secretsmanager:${listed.region}:123456789012:secret:`;
+    for (const id of secrets) expect(`${prefix}${id}-R7aao5xJupze-Lkf02d`.slice(100)).toBe('');
+  });
+
+  it('lets each function in the VPC reach everything that it calls', () => {
+    if (!serves) return;
+    const { VpcSecurityGroupIds, Port } = stack.only('AWS::RDS::DBCluster').Properties;
+    const inVpc = stack.all('AWS::Lambda::Function').filter(({ Properties }) => Properties.VpcConfig);
+    expect(inVpc).not.toEqual([]);
+    /** Whether one of the targets' security groups admits one of the function's. */
+    const admits = (targets: Json[], { Properties }: Resource, port: number): boolean =>
+      stack
+        .all('AWS::EC2::SecurityGroupIngress')
+        .map((ingress) => ingress.Properties)
+        .filter(({ GroupId, FromPort }) => targets.map(group).includes(group(GroupId)) && FromPort === port)
+        .some(({ SourceSecurityGroupId: source }) =>
+          Properties.VpcConfig.SecurityGroupIds.map(group).includes(group(source)),
+        );
+    for (const lambda of inVpc) {
+      const { logicalId, Properties } = lambda;
+      if (Properties.Environment.Variables.DATABASE_HOST)
+        expect([logicalId, admits(VpcSecurityGroupIds, lambda, Port)]).toEqual([logicalId, true]);
+      // The private subnets' routes lead everywhere.
+      if (!JSON.stringify(Properties.VpcConfig.SubnetIds).includes('IsolatedSubnet')) continue;
+      const reachable = stack
+        .all('AWS::EC2::VPCEndpoint')
+        .filter((endpoint) => admits(endpoint.Properties.SecurityGroupIds, lambda, 443))
+        .map((endpoint) => endpoint.Properties.ServiceName.split('.').at(-1));
+      const called = stack
+        .statementsOf(lambda)
+        // `kms:ViaService`: Secrets Manager decrypts on the function's behalf.
+        .filter(({ Effect, Condition }) => Effect === 'Allow' && !Condition)
+        .flatMap(({ Action }) => Action)
+        .map((action: string) => action.split(':')[0] as string)
+        .filter((service) => !notCalled.includes(service));
+      expect([logicalId, ...new Set(called)]).toEqual([logicalId, ...reachable]);
+    }
+  });
+
   it('names the caller of each function, receives on no machine, and acknowledges no residency finding', () => {
     const permissions = stack.all('AWS::Lambda::Permission');
     expect(idsOf(permissions.filter(({ Properties }) => !Properties.SourceArn))).toEqual([]);
     expect(stack.text).not.toContain('WEBHOOK_LOCAL_RECEIVERS');
     expect(stack.json.Metadata).toBeUndefined();
   });
+});
+
+it('creates no Elastic IP beside existing ones', () => {
+  expect(stackOf(withOtherOptions).all('AWS::EC2::EIP')).toEqual([]);
+});
+
+it("bundles the region's own three root certificates, valid for decades", () => {
+  for (const { region } of environments) {
+    const roots = certificateAuthorities({ name: 'any', region })
+      .split(/(?<=-----END CERTIFICATE-----\n)/)
+      .map((pem) => new X509Certificate(pem));
+    expect(roots).toHaveLength(3);
+    for (const root of roots) {
+      expect(root.subject).toContain(`Amazon RDS ${region} Root CA`);
+      expect(root.ca && root.verify(root.publicKey)).toBe(true);
+      expect(new Date(root.validTo).getUTCFullYear()).toBeGreaterThan(2060);
+    }
+  }
 });
 
 it('the migration may wait for a new database plus six minutes', () => {

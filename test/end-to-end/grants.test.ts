@@ -104,7 +104,7 @@ it('something fails without each grant of the templates', () =>
   eventually(async () => {
     const { refused, grants } = (await (await fetch(`${access}report`)).json()) as AccessReport;
     expect(refused).toEqual([]);
-    // Signing in needs no permission locally; test/constructs/database.test.ts holds it.
+    // Signing in needs no permission locally; test/constructs/policies.test.ts holds it.
     const used = grants.filter(({ where, action }) => !unused.test(where) && action !== 'rds-db:connect');
     expect(used.length).toBeGreaterThan(100);
     const idle = used.filter(({ isNeeded }) => !isNeeded);
