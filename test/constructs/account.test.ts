@@ -1,6 +1,5 @@
 import { App } from 'aws-cdk-lib';
 import { AccountStack } from '../../lib/account/account-stack';
-import { readAccountSettings } from '../../lib/account/settings';
 import { type Environment, inForce } from '../../lib/environment/schema';
 import { GuardrailsStack } from '../../lib/guardrails/guardrails-app';
 import { workflows } from '../ci/workspace';
@@ -8,26 +7,12 @@ import { textOf } from '../support/region-api';
 import { withStandby } from '../support/rows';
 import { type Json, withApp } from '../support/stacks';
 import { environments } from '../support/table';
+import { accountResources, settingsOf } from './account-resources';
 import { permissionsOf } from './documented-permissions';
 
-const { name, region, standby } = withStandby;
+const { name, standby } = withStandby;
 const issuer = 'token.actions.githubusercontent.com';
-const context: Readonly<Record<string, string>> = {
-  environments: name,
-  repository: 'owner/name',
-};
-
-const settingsOf = (changes: Readonly<Record<string, string>>) =>
-  readAccountSettings((key) => ({ ...context, ...changes })[key]);
-
-/** Its checks: test/tools/synthesis.tool.ts. */
-const synthesize = (changes: Readonly<Record<string, string>> = {}): Json =>
-  withApp((app) => {
-    new AccountStack(app, settingsOf(changes));
-    return app.synth().getStackByName(AccountStack.stackId).template.Resources;
-  });
-
-const resources = synthesize();
+const resources = accountResources(settingsOf());
 const title = name.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
 const roleOf = (kind: string, of = resources): Json => of[`${kind}${title}Role`].Properties;
 
@@ -48,20 +33,20 @@ it('trusts tokens that GitHub made for AWS, and is not deleted by mistake', () =
     Url: `https://${issuer}`,
     ClientIdList: ['sts.amazonaws.com'],
   });
-  expect(new AccountStack(new App(), settingsOf({})).terminationProtection).toBe(true);
+  expect(new AccountStack(new App(), settingsOf()).terminationProtection).toBe(true);
 });
 
 it('a promotion changes no role and no guardrail: those of the first day cover both regions', () => {
   const templatesOf = (row: Environment) =>
     withApp((app) => {
-      new AccountStack(app, { ...settingsOf({}), environments: [row] });
+      new AccountStack(app, { ...settingsOf(), environments: [row] });
       new GuardrailsStack(app, {
         environment: row,
         account: '111122223333',
         organization: 'o-abcdefghij',
         actionsOnly: false,
       });
-      return app.synth().stacks.map(({ stackName, template }) => ({ stackName, region, template }));
+      return app.synth().stacks.map(({ stackName, template }) => ({ stackName, template }));
     });
   const serving = inForce({ ...withStandby, standby: { ...standby, serves: true } });
   expect(serving.region).toBe(standby.region);
@@ -69,7 +54,7 @@ it('a promotion changes no role and no guardrail: those of the first day cover b
 });
 
 it('trusts immutable subjects, and an existing provider of the account', () => {
-  const adopted = synthesize({ repository: 'owner@12/name@34', 'adopt-provider': 'true' });
+  const adopted = accountResources(settingsOf({ repository: 'owner@12/name@34', 'adopt-provider': 'true' }));
   expect(adopted.GithubProvider).toBeUndefined();
   const [trust] = roleOf('Deploy', adopted).AssumeRolePolicyDocument.Statement;
   expect(textOf(trust.Principal.Federated)).toMatch(new RegExp(`:oidc-provider/${issuer}$`));

@@ -1,8 +1,6 @@
-import { AccountStack } from '../../lib/account/account-stack';
-import { readAccountSettings } from '../../lib/account/settings';
 import { textOf } from '../support/region-api';
-import { withStandby } from '../support/rows';
-import { type Json, stacksOfShapes, withApp } from '../support/stacks';
+import { type Json, stacksOfShapes } from '../support/stacks';
+import { accountResources, settingsOf } from './account-resources';
 
 /** The statements of all policies in a value. */
 function statementsWithin(value: Json): Json[] {
@@ -80,18 +78,7 @@ it('every statement of every policy is one of these, in stacks with each access 
 });
 
 it('every statement of the roles of an account is one of these', () => {
-  const settings: Readonly<Record<string, string>> = {
-    environments: withStandby.name,
-    repository: 'owner/name',
-    operators: 'OnCall',
-  };
-  const { Resources } = withApp((app) => {
-    new AccountStack(
-      app,
-      readAccountSettings((key) => settings[key]),
-    );
-    return app.synth().getStackByName(AccountStack.stackId).template;
-  });
-  const lines = statementsOf(Resources, 'any region').map(({ owner, line }) => `${owner}: ${line}`);
+  const resources = accountResources(settingsOf({ operators: 'OnCall' }));
+  const lines = statementsOf(resources, 'any region').map(({ owner, line }) => `${owner}: ${line}`);
   expect(lines.sort().join('\n')).toMatchSnapshot();
 });

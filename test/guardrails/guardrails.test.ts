@@ -136,12 +136,7 @@ it.each<[string, object, object, RegExp]>([
   ['another id', { organization: 'r-abcd' }, {}, /^organization is "r-abcd"\. .*describe-organization/],
   ['a pattern of roles', { 'break-glass': `${breakGlass}*` }, {}, /^break-glass is "arn.*without wildcards/],
   ["another account's role", { 'break-glass': 'arn:aws:iam::1:role/a' }, {}, /of one role of account 1111/],
-  [
-    'another choice of policies',
-    { policies: 'action' },
-    {},
-    /^policies is "action"\. Give .*=actions, or all/,
-  ],
+  ['another choice', { policies: 'action' }, {}, /^policies is "action"\. Give .*=actions, or all/],
   ['a shared account', {}, { WALLET_NEWCOMER_ACCOUNT: account }, /the account of newcomer too\./],
   ['an unknown account', {}, { [variable]: '' }, new RegExp(`^${variable} is missing\\.`)],
   ['a malformed account', {}, { [variable]: '1' }, /Give the 12 digits/],

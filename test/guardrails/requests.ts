@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { roleName } from '../../domain/workflow-roles';
-import { AccountStack } from '../../lib/account/account-stack';
 import { backupRolePath, type Environment, inForce } from '../../lib/environment/schema';
 import type { Denial, GuardedAccount } from '../../lib/guardrails/policies';
+import { accountResources } from '../constructs/account-resources';
 import { permissionsOf, readActions } from '../constructs/documented-permissions';
 import type { DocumentedCall } from '../docs/calls';
 import type { Request } from '../support/policy-evaluator';
-import { type Json, synthesizeEveryStack, withApp } from '../support/stacks';
+import { type Json, synthesizeEveryStack } from '../support/stacks';
 import aws from './aws.json';
 
 type Context = NonNullable<Request['context']>;
@@ -54,15 +54,11 @@ export function templatesOf(
   row: Environment,
 ): readonly { readonly Resources: Json; readonly region: string }[] {
   const [region = ''] = row.residencyRegions;
-  const ofAccount = withApp((app) => {
-    new AccountStack(app, { ...settings, environments: [inForce(row)], region });
-    return app.synth().getStackByName(AccountStack.stackId).template;
-  });
   const stacks = Object.values(synthesizeEveryStack([row]));
   return [
     ...stacks.map(({ json, listed: { region } }) => ({ ...json, region })),
     ...row.residencyRegions.map((region) => ({ ...bootstrapTemplate, region })),
-    { ...ofAccount, region },
+    { Resources: accountResources({ ...settings, environments: [inForce(row)], region }), region },
   ];
 }
 
