@@ -11,15 +11,8 @@ export interface Permission {
 
 /** In "`webhook add`, `secret`; `smoke`", the second is `webhook secret`. */
 const isNamed = (cell: string, command: string) => {
-  const [subject = '', name] = command.split(' ');
-  const names = [`\`${command}\``, `\`${subject} …\``];
-  return cell
-    .split('; ')
-    .some((part) =>
-      [...names, ...(part.startsWith(`\`${subject} `) ? [`\`${name}\``] : [])].some((each) =>
-        part.includes(each),
-      ),
-    );
+  const [subject, name] = command.split(' ');
+  return new RegExp(`\`(${command}|${subject} …)\`|(^|; )\`${subject} [^;]*\`${name}\``).test(cell);
 };
 
 /** What docs/operating.md lists for a command, or for all. The tests of the commands refuse calls without a permission. */
