@@ -2,14 +2,27 @@ import { first } from '../support/rows';
 import * as own from '../support/table';
 import { type Import, importsOf, type SourceFile, sourcesIn } from './sources';
 
-type Breach = readonly [path: string, text: string];
-interface Rule {
-  readonly title: string;
-  readonly forbids?: (path: string, imported: Import) => boolean;
-  /** What the files must not contain. Comments may. */
-  readonly text?: readonly [of: (path: string) => boolean, forbidden: RegExp];
-  readonly breaches: readonly [Breach, ...Breach[]];
-}
+/** A title, what is wrong in a file, and paths with texts that the rule must find. */
+type Rule = [
+  title: string,
+  wrongIn: (file: SourceFile) => readonly string[],
+  ...breaches: [path: string, text: string][],
+];
+
+const importing =
+  (of: RegExp, isForbidden: (imported: Import, path: string) => boolean) =>
+  (file: SourceFile): readonly string[] =>
+    importsOf(file).flatMap((each) =>
+      of.test(file.path) && isForbidden(each, file.path) ? [each.name] : [],
+    );
+
+/** Comments may contain it. */
+const containing =
+  (of: RegExp, ...forbidden: readonly (RegExp | string)[]) =>
+  ({ path, text }: SourceFile): readonly string[] => {
+    const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+    return of.test(path) ? forbidden.flatMap((each) => new RegExp(each).exec(code)?.[0] ?? []) : [];
+  };
 
 /** What each program imports of the project. The three programs share files and `domain`. */
 const permitted: readonly (readonly [of: RegExp, imports: RegExp])[] = [
@@ -41,140 +54,106 @@ const forbiddenPackages: readonly (readonly [of: RegExp, packages: RegExp])[] = 
 const handlerOf = (path: string) => /^lambda\/(?!database|shared)([^/]+)\//.exec(path)?.[1];
 
 /** Names of environments and of their stacks, in a regular expression. */
-const names = own.environments
-  .flatMap(({ name, stackId, standby }) => [name, stackId, ...(standby ? [standby.stackId] : [])])
-  .join('|');
+const names = own.stacks.flatMap(({ environment, stackId }) => [environment.name, stackId]).join('|');
 /** Not constructs: the table and the template checks may compare names. */
-const isConstruct = (path: string) => /^lib\/(?!environment\/|checks\/)/.test(path);
-const anyOf = (...patterns: readonly string[]) => new RegExp(patterns.join('|'));
+const construct = /^lib\/(?!environment\/|checks\/)/;
 
-const rules: readonly Rule[] = [
-  {
-    title: 'each program imports itself, domain and its permitted others',
-    forbids: (path, { name, isPackage }) =>
-      !isPackage &&
-      name !== 'package.json' &&
-      permitted.some(([of, imports]) => of.test(path) && !imports.test(name)),
-    breaches: [
-      ['domain/event.ts', "import { x } from '../lib/environments';"],
-      ['lib/api/api.ts', "import { problems } from '../../lambda/shared/problems';"],
-      ['cli/callers/token.ts', "import { Environment } from '../../lib/environment/schema';"],
-      ['.ci/print-diff.ts', "import { createApp } from '../lib/environments-app';"],
-    ],
-  },
-  {
-    title: 'domain, the page, functions and use cases import only their packages',
-    forbids: (path, { name, isPackage }) =>
-      isPackage && forbiddenPackages.some(([of, packages]) => of.test(path) && packages.test(name)),
-    breaches: [
-      ['domain/event.ts', "import { readFileSync } from 'node:fs';"],
-      ['lambda/shared/a.ts', "import { RDSDataClient } from '@aws-sdk/client-rds-data';"],
-      ['lambda/purge-expired/handler.ts', "import { Pool } from 'pg';"],
-      ['lambda/delete-user-group/delete-user-group.ts', "import { KMS } from '@aws-sdk/client-kms';"],
-    ],
-  },
-  {
-    title:
-      'functions import neither each other nor, from what they share, back: move it to lambda/shared or lambda/database',
-    forbids: (path, { name }) =>
-      path.startsWith('lambda/') && ![undefined, handlerOf(path)].includes(handlerOf(name)),
-    breaches: [
-      ['lambda/deliver-webhook/a.ts', "import { x } from '../fan-out-event/request';"],
-      ['lambda/shared/a.ts', "import { x } from '../delete-user-group/request';"],
-    ],
-  },
-  {
-    title:
-      'folders of local do not import the files that put them together: move what they share to local/shared',
-    forbids: (path, { name }) => /^local\/\w+\//.test(path) && /^local\/[\w-]+$/.test(name),
-    breaches: [['local/aws/services.ts', "import { startLocal } from '../start';"]],
-  },
-  {
-    title: 'the page stores nothing but the reader’s choices, and never parses text as markup',
-    text: [
-      (path) => path.startsWith('dashboard/'),
+const rules: Rule[] = [
+  [
+    'each program imports itself, domain and its permitted others',
+    importing(/^/, ({ name, isPackage }, path) =>
+      permitted.some(
+        ([of, imports]) => of.test(path) && !isPackage && name !== 'package.json' && !imports.test(name),
+      ),
+    ),
+    ['domain/event.ts', "import { x } from '../lib/environments';"],
+    ['lib/api/api.ts', "import { problems } from '../../lambda/shared/problems';"],
+    ['cli/callers/token.ts', "import { Environment } from '../../lib/environment/schema';"],
+    ['.ci/print-diff.ts', "import { createApp } from '../lib/environments-app';"],
+  ],
+  [
+    'domain, the page, functions and use cases import only their packages',
+    importing(/^/, ({ name, isPackage }, path) =>
+      forbiddenPackages.some(([of, packages]) => of.test(path) && isPackage && packages.test(name)),
+    ),
+    ['domain/event.ts', "import { readFileSync } from 'node:fs';"],
+    ['lambda/shared/a.ts', "import { RDSDataClient } from '@aws-sdk/client-rds-data';"],
+    ['lambda/purge-expired/handler.ts', "import { Pool } from 'pg';"],
+    ['lambda/delete-user-group/delete-user-group.ts', "import { KMS } from '@aws-sdk/client-kms';"],
+  ],
+  [
+    'functions import neither each other nor, from what they share, back: move it to lambda/shared or lambda/database',
+    importing(/^lambda\//, ({ name }, path) => ![undefined, handlerOf(path)].includes(handlerOf(name))),
+    ['lambda/deliver-webhook/a.ts', "import { x } from '../fan-out-event/request';"],
+    ['lambda/shared/a.ts', "import { x } from '../delete-user-group/request';"],
+  ],
+  [
+    'folders of local do not import the files that put them together: move what they share to local/shared',
+    importing(/^local\/\w+\//, ({ name }) => /^local\/[\w-]+$/.test(name)),
+    ['local/aws/services.ts', "import { startLocal } from '../start';"],
+  ],
+  [
+    'the page stores nothing but the reader’s choices, and never parses text as markup',
+    containing(
+      /^dashboard\//,
       /\b(?:localStorage(?!\.[gs]etItem\(key\b)|(?:sessionStorage|indexedDB|cookie|innerHTML|outerHTML|insertAdjacentHTML|eval)\b)/,
-    ],
-    breaches: [
-      ['dashboard/dom.ts', "localStorage.setItem('token', token);"],
-      ['dashboard/dom.ts', 'document.body.innerHTML = token;'],
-    ],
-  },
-  {
-    title: 'process.env is read where a function is put together, and in bin',
-    text: [
-      (path) => !/^((\.ci|bin|test)\/|lambda\/[^/]+\/handler\.ts$)/.test(path),
+    ),
+    ['dashboard/dom.ts', "localStorage.setItem('token', token);"],
+    ['dashboard/dom.ts', 'document.body.innerHTML = token;'],
+  ],
+  [
+    'process.env is read where a function is put together, and in bin',
+    containing(
+      /^(?!(\.ci|bin|test)\/|lambda\/[^/]+\/handler\.ts$)/,
       /process\s*\.\s*env\b|process\[|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b/,
-    ],
-    breaches: [
-      ['lambda/shared/a.ts', 'const x = process.env.REGION;'],
-      ['lib/api/api.ts', 'const { env } = process;'],
-    ],
-  },
-  {
-    title: "constructs never branch on an environment's name",
-    text: [
-      isConstruct,
-      anyOf(
-        String.raw`\b(?:name|environmentName|stackId|stackName)\s*[!=]=`,
-        String.raw`[!=]==?\s*(?:\w+\.)*environment\.name\b`,
-        String.raw`switch\s*\([^)]*\b(?:name|stackId)\)`,
-        String.raw`(?:[!=]==|case)\s*['"](?:${names})['"]`,
-      ),
-    ],
-    breaches: [
-      ['lib/api/api.ts', `if (environment.name === '${first.name}') {}`],
-      ['lib/api/api.ts', `const x = kind === '${first.name}' ? 1 : 2;`],
-    ],
-  },
-  {
-    title: "tests read their own table, never the operator's: test/support/table.ts",
-    forbids: (path, { name }) =>
-      /^test\/(?!runs\/|support\/local-environment\.ts)/.test(path) && name === 'lib/environments',
-    breaches: [['test/cli/a.test.ts', "import { environments } from '../../lib/environments';"]],
-  },
-  {
+    ),
+    ['lambda/shared/a.ts', 'const x = process.env.REGION;'],
+    ['lib/api/api.ts', 'const { env } = process;'],
+  ],
+  [
+    "constructs never branch on an environment's name",
+    containing(
+      construct,
+      /\b(?:name|environmentName|stackId|stackName)\s*[!=]=|[!=]==?\s*(?:\w+\.)*environment\.name\b/,
+      /switch\s*\([^)]*\b(?:name|stackId)\)/,
+      String.raw`(?:[!=]==|case)\s*['"](?:${names})['"]`,
+    ),
+    ['lib/api/api.ts', `if (environment.name === '${first.name}') {}`],
+    ['lib/api/api.ts', `const x = kind === '${first.name}' ? 1 : 2;`],
+  ],
+  [
+    "tests read their own table, never the operator's: test/support/table.ts",
+    importing(/^test\/(?!runs\/|support\/local-environment\.ts)/, ({ name }) => name === 'lib/environments'),
+    ['test/cli/a.test.ts', "import { environments } from '../../lib/environments';"],
+  ],
+  [
     // Fictitious rows and stacks may have any name.
-    title: 'tests pick an environment by what it has, not by its name',
-    text: [
-      (path) => /^test\/(?!architecture\/)/.test(path),
-      anyOf(
-        String.raw`(?:===|!==|\bcase|--environment['"],)\s*['"](?:${names})['"]`,
-        String.raw`\b(?:stacks|templates|baseline|outputs)(?:\??\.|\[['"])(?:${names})\b`,
-        String.raw`--environment[ =](?:${names})\b`,
-      ),
-    ],
-    breaches: [
-      ['test/local/a.test.ts', `environments.find(({ name }) => name === '${first.name}')`],
-      ['test/local/a.test.ts', `const { Resources } = templates['${first.stackId}'];`],
-    ],
-  },
-  {
-    title: 'stacks share nothing',
-    text: [isConstruct, /\bexportName\b|\bimportValue\b|\bcrossRegionReferences\b|\bexportValue\b/],
-    breaches: [['lib/stacks/region-stack.ts', "new CfnOutput(this, 'X', { value, exportName: 'x' });"]],
-  },
+    'tests pick an environment by what it has, not by its name',
+    containing(
+      /^test\/(?!architecture\/)/,
+      String.raw`(?:===|!==|\bcase|--environment['"],)\s*['"](?:${names})['"]`,
+      String.raw`\b(?:stacks|templates|baseline|outputs)(?:\??\.|\[['"])(?:${names})\b`,
+      String.raw`--environment[ =](?:${names})\b`,
+    ),
+    ['test/local/a.test.ts', `environments.find(({ name }) => name === '${first.name}')`],
+    ['test/local/a.test.ts', `const { Resources } = templates['${first.stackId}'];`],
+  ],
+  [
+    'stacks share nothing',
+    containing(construct, /\bexportName\b|\bimportValue\b|\bcrossRegionReferences\b|\bexportValue\b/),
+    ['lib/stacks/region-stack.ts', "new CfnOutput(this, 'X', { value, exportName: 'x' });"],
+  ],
 ];
-
-function breachesOf(
-  { forbids = () => false, text: [of, forbidden] = [() => false, /./] }: Rule,
-  file: SourceFile,
-) {
-  const imported = importsOf(file).filter((each) => forbids(file.path, each));
-  const code = file.text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
-  const found = of(file.path) ? forbidden.exec(code)?.[0] : undefined;
-  return [...imported.map(({ name }) => name), ...(found ? [found] : [])].map(
-    (what) => `${file.path}: ${what}`,
-  );
-}
 
 const programs = sourcesIn('.ci', 'bin', 'cli', 'dashboard', 'domain', 'lambda', 'lib', 'local');
 const tests = sourcesIn('test');
 
-it.each(rules)('$title', (rule) => {
-  expect([...programs, ...tests].flatMap((file) => breachesOf(rule, file))).toEqual([]);
-  for (const [path, text] of rule.breaches)
-    expect([text, breachesOf(rule, { path, text })]).toEqual([text, [expect.stringContaining(path)]]);
+it.each(rules)('%s', (_, wrongIn, ...breaches) => {
+  const found = [...programs, ...tests].flatMap((file) =>
+    wrongIn(file).map((what) => `${file.path}: ${what}`),
+  );
+  expect(found).toEqual([]);
+  for (const [path, text] of breaches) expect([text, wrongIn({ path, text })]).not.toEqual([text, []]);
 });
 
 it('no test reads the table of the operator', () => {
