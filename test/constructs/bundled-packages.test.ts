@@ -4,27 +4,25 @@ import { buildSync } from 'esbuild';
 import { bundlingFor, handlerNames } from '../../lib/functions/builds';
 
 const root = resolve(__dirname, '../..');
+/** They ask for no more than to keep their notice. */
 const permitted = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0'];
 
-it.each(['data-api', 'direct'] as const)(
-  'functions with the access %s contain only packages whose licence asks for no more than to keep its notice',
-  (access) => {
-    const { metafile } = buildSync({
-      ...bundlingFor(access),
-      entryPoints: handlerNames().map((name) => `lambda/${name}/handler.ts`),
-      outdir: 'bundles',
-      write: false,
-      metafile: true,
-    });
-    const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.entries(inputs));
-    const folders = inputs
-      .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
-      .flatMap(([path]) => /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
-    const licences = [...new Set(folders)].map((folder) => [
-      folder,
-      JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')).license,
-    ]);
-    expect(licences.length).toBeGreaterThan(10);
-    expect(licences.filter(([, licence]) => !permitted.includes(licence))).toEqual([]);
-  },
-);
+it.each(['data-api', 'direct'] as const)('functions with %s contain only permitted licences', (access) => {
+  const { metafile } = buildSync({
+    ...bundlingFor(access),
+    entryPoints: handlerNames().map((name) => `lambda/${name}/handler.ts`),
+    outdir: 'bundles',
+    write: false,
+    metafile: true,
+  });
+  const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.entries(inputs));
+  const folders = inputs
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+    .flatMap(([path]) => /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
+  const licences = [...new Set(folders)].map((folder) => [
+    folder,
+    JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')).license,
+  ]);
+  expect(licences.length).toBeGreaterThan(10);
+  expect(licences.filter(([, licence]) => !permitted.includes(licence))).toEqual([]);
+});

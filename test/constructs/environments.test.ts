@@ -206,13 +206,10 @@ describe('a row', () => {
     // The suffix of the restore is missing.
     ['standby.globalClusterIdentifier', 'wallet-eu'],
   ];
-  it.each(refused.map(([field, value, row = 'a row with every field']) => [row, field, value] as const))(
-    'is refused when in %s %s is %j',
-    (row, field, value) => {
-      const { fields } = refusalOf(changed(rows[row], { [field]: value }));
-      expect(fields).toContainEqual({ field: `eu.${field}`, value, remedy: expect.any(String) });
-    },
-  );
+  it.each(refused)('is refused for its %s: %j', (field, value, row = 'a row with every field') => {
+    const { fields } = refusalOf(changed(rows[row], { [field]: value }));
+    expect(fields).toContainEqual({ field: `eu.${field}`, value, remedy: expect.any(String) });
+  });
 });
 
 it('two rows have no name, stack, range, issuer, address or global database in common', () => {

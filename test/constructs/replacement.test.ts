@@ -68,34 +68,31 @@ function differences(...stacks: readonly [one: StackTemplate, other: StackTempla
 it.each<[string, Environment, RestoreSource, string[]]>([
   ['a protected cluster, to a point in time', complete, time, ['SourceDBClusterIdentifier', 'RestoreToTime']],
   ['an unprotected cluster, from a snapshot', withoutSla, snapshot, ['SnapshotIdentifier']],
-])(
-  'the restore of %s changes only the cluster and its logs, retains both, and runs the migration',
-  (_, row, source, changes) => {
-    const [old, restoring] = [stackOf(row), stackOf(restored(row, source))];
-    const found = differences(old, restoring)
-      .filter((each) => !each.endsWith('.UpdateReplacePolicy'))
-      .map((each) => each.replace(/^(SchemaMigration)\w{8}/, '$1'));
-    const logs = restoring
-      .all('AWS::Logs::LogGroup')
-      .filter(({ logicalId }) => logicalId.startsWith('DatabaseLog'));
-    const ofCluster = ['DBClusterIdentifier', 'DatabaseName', 'MasterUsername', ...changes];
-    const expected = [
-      ...ofCluster.map((name) => `DatabaseCluster.${name}`),
-      ...logs.map(({ logicalId }) => `${logicalId}.LogGroupName`),
-      ...(row.standby ? ['DatabaseGlobalCluster.GlobalClusterIdentifier'] : []),
-      'SchemaMigration.ContentHash',
-    ];
-    expect(found.sort()).toEqual(expected.sort());
-    const others = restoring.resources.filter(({ Type }) =>
-      /::(DBCluster|DBInstance|GlobalCluster)$/.test(Type),
-    );
-    for (const { UpdateReplacePolicy, Properties } of [...logs, ...others]) {
-      expect(UpdateReplacePolicy).toBe('Retain');
-      // With a fixed name, the new instance could not be created beside the old one.
-      expect(Properties).not.toHaveProperty('DBInstanceIdentifier');
-    }
-  },
-);
+])('restoring %s changes only it and its logs, retains both, and migrates', (_, row, source, changes) => {
+  const [old, restoring] = [stackOf(row), stackOf(restored(row, source))];
+  const found = differences(old, restoring)
+    .filter((each) => !each.endsWith('.UpdateReplacePolicy'))
+    .map((each) => each.replace(/^(SchemaMigration)\w{8}/, '$1'));
+  const logs = restoring
+    .all('AWS::Logs::LogGroup')
+    .filter(({ logicalId }) => logicalId.startsWith('DatabaseLog'));
+  const ofCluster = ['DBClusterIdentifier', 'DatabaseName', 'MasterUsername', ...changes];
+  const expected = [
+    ...ofCluster.map((name) => `DatabaseCluster.${name}`),
+    ...logs.map(({ logicalId }) => `${logicalId}.LogGroupName`),
+    ...(row.standby ? ['DatabaseGlobalCluster.GlobalClusterIdentifier'] : []),
+    'SchemaMigration.ContentHash',
+  ];
+  expect(found.sort()).toEqual(expected.sort());
+  const others = restoring.resources.filter(({ Type }) =>
+    /::(DBCluster|DBInstance|GlobalCluster)$/.test(Type),
+  );
+  for (const { UpdateReplacePolicy, Properties } of [...logs, ...others]) {
+    expect(UpdateReplacePolicy).toBe('Retain');
+    // With a fixed name, the new instance could not be created beside the old one.
+    expect(Properties).not.toHaveProperty('DBInstanceIdentifier');
+  }
+});
 
 const standbyOf = (row: Environment) =>
   synthesizeEveryStack([row])[withStandby.standby.stackId] as StackTemplate;

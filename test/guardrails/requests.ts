@@ -181,10 +181,7 @@ export function keptClosed(row: Environment): Readonly<Record<string, readonly R
   const replicas = { 'kms:ReplicaRegion': outside, 'secretsmanager:AddReplicaRegions': [outside] };
   const similar = ['x/cdk-a-cfn-exec-role-b', 'a-cdk-a-cfn-exec-role-b', 'cdk-a-deploy-role-b'].map(role);
   return {
-    'everything outside the regions': requests(
-      outside,
-      'rds:CreateDBCluster s3:CreateBucket ec2:DescribeVpcs',
-    ),
+    'all outside the regions': requests(outside, 'rds:CreateDBCluster s3:CreateBucket ec2:DescribeVpcs'),
     'enabling regions': calls('account:EnableRegion', { 'account:TargetRegion': outside }),
     'disabling regions': calls('account:DisableRegion', { 'account:TargetRegion': region }),
     'leaving the organization': calls('organizations:LeaveOrganization'),
