@@ -24,10 +24,8 @@ const ofRow: Readonly<Record<string, (row: Environment, stack: StackTemplate) =>
     ...(stack.serves && serviceLevelAgreement && { PerformanceInsightsRetentionPeriod: 7 }),
     ...protectedOr(stack, stack.serves ? 'Snapshot' : 'Delete'),
   }),
-  'RDS::DB(Instance|ClusterParameterGroup|SubnetGroup) |SecretsManager::Secret DatabaseMasterSecret': (
-    _,
-    stack,
-  ) => protectedOr(stack, 'Delete'),
+  'RDS::DB(Instance|ClusterParameter|Subnet)|SecretsManager::Secret DatabaseMaster': (_, stack) =>
+    protectedOr(stack, 'Delete'),
   'KMS::Key DatabaseKey': (_, stack) => protectedOr(stack, 'RetainExceptOnCreate', 'Retain'),
   'Lambda::Function AuthorizeRequest': ({ accessTokenMinutes = 24 * 60 }) => ({
     Environment: { Variables: { TOKEN_LIFETIME: String(60 * accessTokenMinutes) } },
@@ -62,13 +60,9 @@ const promisedOf = (each: Resource, stack: StackTemplate): Json => {
 };
 
 /** By default, a resource goes with its stack. */
-const propertiesOf = ({
-  Properties,
-  DeletionPolicy = 'Delete',
-  UpdateReplacePolicy = 'Delete',
-}: Resource) => ({
+const propertiesOf = ({ Properties, DeletionPolicy, UpdateReplacePolicy }: Resource) => ({
   ...Properties,
-  ...policies(DeletionPolicy, UpdateReplacePolicy),
+  ...policies(DeletionPolicy ?? 'Delete', UpdateReplacePolicy ?? 'Delete'),
 });
 
 const stacks = stacksOfShapes();
@@ -116,6 +110,7 @@ const count = (counts: Counts, path: string, text: string, id: string) => {
   counts[path] = { ...counts[path], [text]: { ...of, [id]: (of[id] ?? 0) + 1 } };
 };
 
+const isCompared = /^(Api|Dashboard|WebhookOrigin)|KeyArn$/;
 /**
  * Conditions, parameters and outputs, each as a resource of its own type. The local machine uses the other outputs, and end-to-end
  * tests with it.
@@ -123,11 +118,9 @@ const count = (counts: Counts, path: string, text: string, id: string) => {
 const declarationsOf = ({ json: { Conditions, Outputs, Parameters } }: StackTemplate) =>
   Object.entries<Json>({ Condition: Conditions, Output: Outputs, Parameter: Parameters }).flatMap(
     ([kind, all = {}]) =>
-      Object.entries<Json>(all)
-        .filter(([name]) => /^(Api|Dashboard|WebhookOrigin)|KeyArn$/.test(name))
-        .map(
-          ([logicalId, Properties]): Resource => ({ logicalId, Type: `${kind} ${logicalId}`, Properties }),
-        ),
+      Object.entries<Json>(all).flatMap(([logicalId, Properties]): Resource[] =>
+        isCompared.test(logicalId) ? [{ logicalId, Type: `${kind} ${logicalId}`, Properties }] : [],
+      ),
   );
 
 const typeOf = ({ Type }: Resource) => Type.replace(/^AWS::/, '');
@@ -168,8 +161,8 @@ function entriesOf(each: Resource, stack: StackTemplate, id: string) {
   const { Value, Description: _, ...definition } = Properties;
   if (!Type.includes('::'))
     return [[Type, nameIn(Value ? shown(Value) : JSON.stringify(definition), each, stack), ''] as const];
-  const promised = promisedOf(each, stack);
-  const others = Object.entries(propertiesOf(each)).filter(([name]) => !(name in promised));
+  const others = { ...propertiesOf(each) };
+  for (const name of Object.keys(promisedOf(each, stack))) delete others[name];
   const before = [DependsOn].flat().filter((other) => !/Role|RouteTableAssociation/.test(other));
   const all = { ...Properties, DependsOn: before.map((Ref) => ({ Ref })), After: Metadata?.After ?? [] };
   const texts: Record<string, string> = {};
@@ -180,7 +173,7 @@ function entriesOf(each: Resource, stack: StackTemplate, id: string) {
     texts[path] = `${texts[path] ?? ''} ${nameIn(text, each, stack).replaceAll(`{${id}`, '{own')}`.trim();
   const owner = isDiffering.test(typeOf(each)) ? id : '';
   return [
-    ...choices(Object.fromEntries(others), typeOf(each)).map((entry) => [...entry, owner] as const),
+    ...choices(others, typeOf(each)).map((entry) => [...entry, owner] as const),
     ...Object.entries(texts).map((entry) => [...entry, id] as const),
   ];
 }
