@@ -114,11 +114,10 @@ describe('a GitHub environment', () => {
 it('lists the environments that GitHub has, and skips and names the others', async () => {
   const { name: environment, region } = first;
   const url = `/repos/owner/name/environments/${environment}-read`;
-  const policies = { [`${url}/deployment-branch-policies`]: { branch_policies: [main] } };
   const list = (of = workspace()) => of.step('node --require tsx/cjs .ci/list-environments.ts', variables());
   const listed = (qualifier: string) =>
     `environments=${JSON.stringify([{ environment, region, qualifier }])}\n`;
-  answers = { [url]: branches, ...policies };
+  answers = { [url]: branches, [`${url}/deployment-branch-policies`]: { branch_policies: [main] } };
   const { output, summary } = await list();
   expect(output).toBe(listed('hnb659fds'));
   for (const { name } of environments.slice(1)) expect(summary).toContain(`Skipped ${name}: `);

@@ -24,30 +24,25 @@ describe.each(every)('%s', (_, stack) => {
   const { zones, vpcCidr } = (!serves && environment.standby) || environment;
 
   it('has the tags of its environment, and only with a service level agreement protection, alarms and, if it serves, backups', () => {
-    const { terminationProtection, tags } = listed;
-    const hasAlarms = stack.all('AWS::CloudWatch::Alarm').length > 0;
-    const hasBackups = stack.resources.some(({ Type }) => /Backup/.test(Type));
-    const { serviceLevelAgreement } = environment;
+    const { name, serviceLevelAgreement, deprecation, testFundsOnly, tags } = environment;
+    const has = (type: RegExp) => stack.resources.some(({ Type }) => type.test(Type));
+    expect([listed.terminationProtection, has(/::Alarm$/), has(/Backup/)]).toEqual([
+      serviceLevelAgreement,
+      serviceLevelAgreement,
+      serviceLevelAgreement && serves,
+    ]);
     const agreed = serviceLevelAgreement ? 'yes' : 'no';
-    const deprecated = String(environment.deprecation !== undefined);
-    expect({ terminationProtection, hasAlarms, hasBackups, tags }).toEqual({
-      terminationProtection: serviceLevelAgreement,
-      hasAlarms: serviceLevelAgreement,
-      hasBackups: serviceLevelAgreement && serves,
-      tags: {
-        service: 'wallet-infrastructure',
-        environment: environment.name,
-        'service-level-agreement': agreed,
-        deprecated,
-        'test-funds-only': String(environment.testFundsOnly),
-        ...environment.tags,
-      },
+    const deprecated = String(deprecation !== undefined);
+    expect(listed.tags).toEqual({
+      service: 'wallet-infrastructure',
+      environment: name,
+      'service-level-agreement': agreed,
+      deprecated,
+      'test-funds-only': String(testFundsOnly),
+      ...tags,
     });
-    if (serves)
-      expect(stack.json.Outputs).toMatchObject({
-        ServiceLevelAgreement: { Value: agreed },
-        Deprecated: { Value: deprecated },
-      });
+    const outputs = { ServiceLevelAgreement: { Value: agreed }, Deprecated: { Value: deprecated } };
+    if (serves) expect(stack.json.Outputs).toMatchObject(outputs);
   });
 
   it('names no other stack or region', () => {
@@ -164,12 +159,12 @@ it('every type and property that the residency rules let pass is in use: others 
   const ofSnapshot = stackOf(
     restored(withoutSla, { snapshot: `arn:aws:rds:${withoutSla.region}:1:cluster-snapshot:before` }),
   );
-  const used = [...every.map(([, stack]) => stack), stackOf(disposable), ofSnapshot].flatMap(
-    ({ resources }) =>
-      resources.flatMap(({ Type, Properties = {} }) => [
-        Type,
-        ...Object.keys(Properties).map((name) => `${Type}.${name}`),
-      ]),
+  const stacks = [...every.map(([, stack]) => stack), stackOf(disposable), ofSnapshot];
+  const used = stacks.flatMap(({ resources }) =>
+    resources.flatMap(({ Type, Properties = {} }) => [
+      Type,
+      ...Object.keys(Properties).map((name) => `${Type}.${name}`),
+    ]),
   );
   expect(reviewed.filter((each) => !used.includes(each))).toEqual([]);
 });
