@@ -49,10 +49,10 @@ const bootstrapTemplate = parse(
 );
 const settings = { repository: 'owner/name', operators: undefined, adoptProvider: false };
 
+type Deployed = { readonly Resources: Json; readonly region: string };
+
 /** All that is deployed into a row's account: the resources of each template, with its region. */
-export function templatesOf(
-  row: Environment,
-): readonly { readonly Resources: Json; readonly region: string }[] {
+export function templatesOf(row: Environment): Deployed[] {
   const [region = ''] = row.residencyRegions;
   const stacks = Object.values(synthesizeEveryStack([row]));
   return [
@@ -90,7 +90,7 @@ const allowancesIn = (value: Json): readonly Json[] => {
  * What CloudFormation does for the resources of a template with the CDK's role, and what the template's roles may do. A wildcard stands
  * for nothing: `s3:GetObject*` for `s3:GetObject`.
  */
-function requestsOf({ Resources, region }: ReturnType<typeof templatesOf>[number], row: Environment) {
+function requestsOf({ Resources, region }: Deployed, row: Environment) {
   const pathOf = (id: string): string => Resources[id]?.Properties.Path ?? '/';
   const ofBackup = backupRolePath(inForce(row));
   const backupRoles = Object.keys(Resources).filter((id) => pathOf(id) === ofBackup);
@@ -126,30 +126,21 @@ const copies =
   'backup:CopyFromBackupVault CopyIntoBackupVault rds:CopyDBClusterSnapshot ModifyDBClusterSnapshotAttribute';
 
 /** What a document's call asks for, as its role, in a region of a row. */
-export function requestsOfCall(
-  { role: by, actions }: DocumentedCall,
-  row: Environment,
-  region = inForce(row).region,
-) {
-  const principal =
-    by === 'break-glass' ? breakGlass : role(by === 'operate' ? roleName(by, row.name) : 'Administrator');
+export function requestsOfCall(call: DocumentedCall, row: Environment, region = inForce(row).region) {
+  const own = call.role === 'operate' ? roleName(call.role, row.name) : 'Administrator';
   const context = {
-    'aws:PrincipalArn': principal,
+    ...by(call.role === 'break-glass' ? breakGlass : role(own)),
     'account:TargetRegion': region,
     'kms:PrimaryRegion': region,
     'iam:PassedToService': 'backup.amazonaws.com',
   };
-  return actions.flatMap((action) =>
+  return call.actions.flatMap((action) =>
     requests(region, action, context, action === 'iam:PassRole' ? backupRole(row) : undefined),
   );
 }
 
 /** All that deployment, operation and CloudFormation do in an environment's account, each request once. */
-export function allowedIn(
-  row: Environment,
-  templates: ReturnType<typeof templatesOf>,
-  calls: readonly DocumentedCall[],
-): readonly Request[] {
+export function allowedIn(row: Environment, templates: Deployed[], calls: readonly DocumentedCall[]) {
   const { region } = inForce(row);
   const all = [
     ...templates.flatMap((template) => requestsOf(template, row)),
