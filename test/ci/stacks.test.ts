@@ -32,6 +32,8 @@ const set = (id: string, properties: object) => (all: Json) => Object.assign(all
 const reportOn = (change: Change, more = {}) =>
   formatReport({ WalletEu: stack(resources) }, { WalletEu: { ...changed(change), ...more } });
 
+const release: Change = ({ Queue }) => Object.assign(Queue, { DeletionPolicy: 'Delete' });
+
 it.each<[string, Change, object?]>([
   [
     '`Cluster` (AWS::RDS::DBCluster) would be replaced: DatabaseName was "wallet" and is "purse". Without',
@@ -48,16 +50,10 @@ it.each<[string, Change, object?]>([
   ],
   ['`Queue` (AWS::SQS::Queue) would be removed from the stack and retained.', (all) => delete all.Queue],
   ['`Disposable` (AWS::SQS::Queue) would be removed from the stack and del', (all) => delete all.Disposable],
-  [
-    '`Queue` (AWS::SQS::Queue) would no longer be retained: DeletionPolicy changes.',
-    ({ Queue }) => Object.assign(Queue, { DeletionPolicy: 'Delete' }),
-  ],
+  ['`Queue` (AWS::SQS::Queue) would no longer be retained: DeletionPolicy changes.', release],
   ['The stack would be created in aws://1/eu-west-1', () => {}, { target: 'aws://1/eu-west-1' }],
   ['`Cluster` would lose its deletion protection: a', set('Cluster', { DeletionProtection: false })],
-  [
-    '`Cluster` would lose its deletion protection: a',
-    ({ Cluster }) => delete Cluster.Properties.DeletionProtection,
-  ],
+  ['`Cluster` would lose its deletion protection: a', set('Cluster', { DeletionProtection: undefined })],
   ['The stack would lose its termination protection', () => {}, { terminationProtection: false }],
 ])('warns first: %s', (loss, change, more = {}) => {
   const report = reportOn(change, more);

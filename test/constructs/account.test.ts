@@ -70,9 +70,7 @@ it.each([
   ['Read', ['outputs', 'plan', 'preflight', 'origin-status'].flatMap(permissionsOf)],
   ['Operate', ['outputs', 'origin-status', 'move-origin', 'smoke', 'webhook test'].flatMap(permissionsOf)],
 ])('the role %s has exactly the actions that its commands need', (kind, actions) => {
-  const statements: Json[] = roleOf(kind).Policies.flatMap(
-    ({ PolicyDocument }: Json) => PolicyDocument.Statement,
-  );
+  const statements: Json[] = roleOf(kind).Policies.flatMap((each: Json) => each.PolicyDocument.Statement);
   expect(new Set(statements.flatMap(({ Action }) => Action))).toEqual(new Set(actions));
 });
 

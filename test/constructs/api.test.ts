@@ -37,9 +37,7 @@ describe('the API', () => {
   });
 
   it("puts no input of the caller into the gateway's own responses, and forbids to cache them", () => {
-    const templates = JSON.stringify(
-      api.all('GatewayResponse').map(({ ResponseTemplates }) => ResponseTemplates),
-    );
+    const templates = JSON.stringify(api.all('GatewayResponse').map((each) => each.ResponseTemplates));
     expect([...new Set(templates.match(/\$\w+(\.\w+)*/g))].sort()).toEqual([
       '$context.authorizer.code',
       '$context.authorizer.detail',
@@ -136,9 +134,8 @@ it('the dashboard sends its security headers with the page and with refusals', (
     'cross-origin-resource-policy': 'same-origin',
   };
   const page = Object.entries(JSON.parse(Variables.RESPONSE_HEADERS));
-  expect(Object.fromEntries(page.map(([name, value]) => [name.toLowerCase(), value]))).toMatchObject(
-    promised,
-  );
+  const sent = Object.fromEntries(page.map(([name, value]) => [name.toLowerCase(), value]));
+  expect(sent).toMatchObject(promised);
   for (const { type, headers } of dashboard.gatewayResponses())
     expect({ type, ...headers }).toMatchObject({ type, ...promised });
 });

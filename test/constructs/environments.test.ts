@@ -127,9 +127,8 @@ describe('a row', () => {
       'airGappedBackups.retentionDays': 6,
     };
     const { fields, message } = refusalOf(changed(full, wrong));
-    expect(Object.fromEntries(fields.map(({ field, value }) => [field.slice('EU.'.length), value]))).toEqual(
-      wrong,
-    );
+    const found = fields.map(({ field, value }) => [field.slice('EU.'.length), value]);
+    expect(Object.fromEntries(found)).toEqual(wrong);
     expect(message).toContain('EU.title is missing. Name the environment for people in 1 to 40 characters');
     expect(message).toContain('EU.region is "cn-north-1". Give the code of an AWS region');
   });

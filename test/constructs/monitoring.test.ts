@@ -13,11 +13,8 @@ const named = (value: Json) =>
     .replace(/^\{(\w+?)([0-9A-F]{8})?(\.\w+)?\}$/, '$1')
     .replace('{0.[object Object]}', '{id}');
 
-function metricOf(
-  { Namespace, MetricName, Dimensions = [] }: Json,
-  statistic: string,
-  seconds: number,
-): string {
+function metricOf(metric: Json, statistic: string, seconds: number): string {
+  const { Namespace, MetricName, Dimensions = [] } = metric;
   const dimensions = Dimensions.map(({ Name, Value }: Json) => `${Name}=${named(Value)}`).sort();
   return `${Namespace} ${MetricName} {${dimensions.join(' ')}} ${statistic} of ${seconds / 60} min`;
 }
@@ -100,9 +97,8 @@ it('the dashboard of CloudWatch, named as its stack, shows the state of every al
   const widgets: readonly Json[] = JSON.parse(textOf(DashboardBody)).widgets;
   const states = widgets.find(({ type }) => type === 'alarm').properties.alarms;
   const notifying = stack.resources.filter(({ Properties }) => Properties.AlarmActions);
-  expect(states.map((arn: string) => arn.split(':').at(-1)).sort()).toEqual(
-    notifying.map(({ Properties }) => Properties.AlarmName).sort(),
-  );
+  const names = notifying.map(({ Properties }) => Properties.AlarmName).sort();
+  expect(states.map((arn: string) => arn.split(':').at(-1)).sort()).toEqual(names);
   const graphs = widgets.map(({ properties: { title, start, metrics = [], annotations, yAxis } }) => {
     const series: string[] = metrics.map((metric: Json) => {
       const { label, id, expression, stat, period = 300 } = metric.at(-1);

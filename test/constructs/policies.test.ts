@@ -69,12 +69,8 @@ it('every statement of every policy is one of these, in stacks with each access 
       return [`(${of}): ${line}`, owner];
     }),
   );
-  expect(
-    owners
-      .map(([line, of]) => `${of} ${line}`)
-      .sort()
-      .join('\n'),
-  ).toMatchSnapshot();
+  const lines = owners.map(([line, of]) => `${of} ${line}`);
+  expect(lines.sort().join('\n')).toMatchSnapshot();
 });
 
 it('every statement of the roles of an account is one of these', () => {

@@ -166,10 +166,8 @@ function entriesOf(each: Resource, stack: StackTemplate, id: string) {
   const before = [DependsOn].flat().filter((other) => !/Role|RouteTableAssociation/.test(other));
   const all = { ...Properties, DependsOn: before.map((Ref) => ({ Ref })), After: Metadata?.After ?? [] };
   const texts: Record<string, string> = {};
-  for (const [path, text] of references(
-    Condition ? { ...all, Condition: { Ref: Condition } } : all,
-    typeOf(each),
-  ))
+  const referring = Condition ? { ...all, Condition: { Ref: Condition } } : all;
+  for (const [path, text] of references(referring, typeOf(each)))
     texts[path] = `${texts[path] ?? ''} ${nameIn(text, each, stack).replaceAll(`{${id}`, '{own')}`.trim();
   const owner = isDiffering.test(typeOf(each)) ? id : '';
   return [

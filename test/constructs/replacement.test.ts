@@ -110,9 +110,7 @@ it('a standby follows the stack with its primary, and has no instance, serving r
 it('a promotion updates the cluster in place, and replaces or removes nothing', () => {
   const prepared = standbyOf(complete);
   const isOfBoth = (change: string) =>
-    prepared.resources.some(
-      ({ logicalId, Type }) => change.startsWith(`${logicalId}.`) && !/Alarm/.test(Type),
-    );
+    prepared.resources.some(({ logicalId: id, Type }) => change.startsWith(`${id}.`) && !/Alarm/.test(Type));
   // promises.test.ts has the policies of both.
   const changes = differences(prepared, promoted)
     .filter(isOfBoth)

@@ -44,9 +44,8 @@ const requests = (region: string, actions: string, more: Context = {}, resource?
     return { action, context: { ...caller, ...context, ...more }, ...(resource && { resource }) };
   });
 
-const bootstrapTemplate = parse(
-  readFileSync('node_modules/aws-cdk/lib/api/bootstrap/bootstrap-template.yaml', 'utf8'),
-);
+const bootstrapFile = 'node_modules/aws-cdk/lib/api/bootstrap/bootstrap-template.yaml';
+const bootstrapTemplate = parse(readFileSync(bootstrapFile, 'utf8'));
 const settings = { repository: 'owner/name', operators: undefined, adoptProvider: false };
 
 type Deployed = { readonly Resources: Json; readonly region: string };
@@ -71,9 +70,7 @@ function callsFor(type: string): string {
 }
 
 /** Calls that handlers make for properties only that the residency rules refuse. */
-const ofRefusedProperties = readActions(
-  'backup:PutBackupVaultAccessPolicy rds:AddRoleToDBCluster AddRoleToDBInstance',
-);
+const uncalled = readActions('backup:PutBackupVaultAccessPolicy rds:AddRoleToDBCluster AddRoleToDBInstance');
 
 /** The service that gets the backup role with a type: https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsbackup.html */
 const passedTo: Readonly<Record<string, string>> = {
@@ -152,7 +149,7 @@ export function allowedIn(row: Environment, templates: Deployed[], calls: readon
     ...requests('sa-east-1', 'rds:DescribeDBClusterSnapshots tag:GetResources'),
     // A pager.
     ...requests(region, 'sns:Subscribe', { 'sns:Protocol': 'https' }),
-  ].filter(({ action }) => !ofRefusedProperties.includes(action));
+  ].filter(({ action }) => !uncalled.includes(action));
   return [...new Map(all.map((request) => [JSON.stringify(request), request])).values()];
 }
 

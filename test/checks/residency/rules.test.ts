@@ -125,9 +125,8 @@ it.each(all)('%s: %s, %s: %j', (rule, type, path, given, within = '') => {
   const Properties = path
     .split('.')
     .reduceRight((inner, name) => (name === '0' ? [inner] : { [name]: inner }), given);
-  expect(refusals({ Type: `AWS::${type}`, Properties: Object(Properties) })).toContain(
-    `${rule}: It, Properties.${path}${within}`,
-  );
+  const found = refusals({ Type: `AWS::${type}`, Properties: Object(Properties) });
+  expect(found).toContain(`${rule}: It, Properties.${path}${within}`);
 });
 
 it.each<[location: string, body: string]>([
