@@ -18,16 +18,17 @@ const { scripts, optionalDependencies } = JSON.parse(read('package.json'));
 const stepsOf = (text: string) => Object.values<Yaml>(parse(text).jobs).flatMap(({ steps = [] }) => steps);
 const workflow = (name: string): Yaml => parse(read(`.github/workflows/${name}`));
 
-it.each(commands)('%s runs what there is', (command) => {
+it.each(commands)('%s runs what there is, with known options', (command) => {
   for (const [path] of command.matchAll(/\.ci\/[\w.-]+/g))
     expect(existsSync(join(projectRoot, path))).toBe(true);
   for (const [, name] of command.matchAll(/npm run (?:-s )?([\w:-]+)/g))
     expect(Object.keys(scripts)).toContain(name);
+  // Such as `wallet -- plan --stack` or `.ci/run-wallet "$ENVIRONMENT" move-origin --zone`.
+  const [called = '', name] = /(?:wallet -- |\.ci\/run-wallet \S+ )([\w-]+)/.exec(command) ?? [];
+  const flags = command.split(called)[1]?.match(/--[\w-]+/g) ?? [];
+  if (name) expect(flagsOf(name)).toEqual(expect.arrayContaining(flags));
 });
 
-/** The names that a pattern finds in a part of a workflow, each once. */
-const named = (pattern: RegExp, part: Yaml): readonly string[] =>
-  [...new Set(Array.from(JSON.stringify(part).matchAll(pattern), ([, name = '']) => name))].sort();
 const has = (job: Yaml, text: string) => JSON.stringify(job).includes(text);
 
 /** The permissions that the steps of a job need. */
@@ -78,7 +79,7 @@ describe.each(workflows)('$name', ({ text }) => {
   it.each(every)('%s has the variables and permissions that it needs, and no others', (id, job) => {
     const { steps = [] } = job;
     for (const { run = '', env } of steps) {
-      const variables = named(/\$\{?([A-Z]\w+)/g, run).filter((each) => !each.startsWith('GITHUB_'));
+      const variables = run.match(/(?<=\$\{?)(?!GITHUB_)[A-Z]\w+/g) ?? [];
       const given = { ...common, ...job.env, ...env };
       expect(Object.keys(given)).toEqual(expect.arrayContaining(variables));
       for (const [name, value] of Object.entries(given)) {
@@ -172,15 +173,6 @@ it('a check runs every npm script', () => {
   );
   // The linter has the rules of `format`, `compatible` runs `start`, `watch` its program again, and npm runs `postsynth` after `synth`.
   expect(unchecked).toEqual(['start', 'watch', 'postsynth', 'format']);
-});
-
-/** Each with its options, such as `wallet -- plan --stack` or `.ci/run-wallet "$ENVIRONMENT" move-origin --zone`. */
-const walletCommand = /(?:wallet -- |\.ci\/run-wallet \S+ )([\w-]+)/;
-
-it.each(commands.filter((command) => walletCommand.test(command)))('%s has known options', (command) => {
-  const [called, name = ''] = walletCommand.exec(command) ?? [];
-  const flags = command.split(called ?? '')[1]?.match(/--[\w-]+/g) ?? [];
-  expect(flagsOf(name)).toEqual(expect.arrayContaining(flags));
 });
 
 it('functions, workflows and the dev container have the version of Node.js in .nvmrc', () => {
