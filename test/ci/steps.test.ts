@@ -98,19 +98,10 @@ describe('after a failed smoke', () => {
 });
 
 const difference = { PropertyPath: '/KmsMasterKeyId', ExpectedValue: 'a', ActualValue: 'b' };
-const modified = {
-  LogicalResourceId: 'Queue',
-  ResourceType: 'AWS::SQS::Queue',
-  StackResourceDriftStatus: 'MODIFIED',
-  PropertyDifferences: [difference],
-};
-const unknown = (ResourceType: string) => ({
-  ...modified,
-  ResourceType,
-  StackResourceDriftStatus: 'UNKNOWN',
-  PropertyDifferences: [],
-  DriftStatusReason: 'Denied',
-});
+const queue = { LogicalResourceId: 'Queue', ResourceType: 'AWS::SQS::Queue' };
+const modified = { ...queue, StackResourceDriftStatus: 'MODIFIED', PropertyDifferences: [difference] };
+const unknown = { ...queue, StackResourceDriftStatus: 'UNKNOWN', DriftStatusReason: 'Denied' };
+const secret = { ...unknown, ResourceType: 'AWS::SecretsManager::Secret' };
 const detached = { ...difference, PropertyPath: '/GlobalClusterIdentifier', ActualValue: 'null' };
 const cluster = { ...modified, ResourceType: 'AWS::RDS::DBCluster', PropertyDifferences: [detached] };
 const harmless = 'WalletEu has no drift.\n\nNobody needs to act on:\n\n- ';
@@ -122,8 +113,8 @@ it.each<[number, string, object[], { statuses?: string[]; deployed?: string; beg
   [1, `${harmful}Queue (AWS::SQS::Queue) is modified; /KmsMasterKeyId is b`, [modified]],
   [1, `${harmful}Queue`, [modified], { statuses: ['IN_PROGRESS', 'COMPLETE'] }],
   [1, 'The detection failed: Denied.', [], { statuses: ['FAILED'] }],
-  [0, '- Queue (AWS::SecretsManager::Secret) is unknown; Denied', [unknown('AWS::SecretsManager::Secret')]],
-  [1, '- Queue (AWS::SQS::Queue) is unknown; Denied', [unknown('AWS::SQS::Queue')]],
+  [0, '- Queue (AWS::SecretsManager::Secret) is unknown; Denied', [secret]],
+  [1, '- Queue (AWS::SQS::Queue) is unknown; Denied', [unknown]],
   // Only the global database that a promoted cluster left.
   [0, `${harmless}Queue (AWS::RDS::DBCluster)`, [cluster]],
   [1, harmful, [{ ...cluster, PropertyDifferences: [detached, difference] }]],
