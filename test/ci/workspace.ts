@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { parse } from 'yaml';
 import { projectRoot } from '../architecture/sources';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -69,12 +70,8 @@ export class Workspace {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: { PATH: `${this.tools}:${PATH}`, HOME, ...this.files, ...variables },
     });
-    let stderr = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text;
-    });
-    const [exitCode] = await once(child, 'close');
-    return { exitCode: exitCode as number, printed: stderr, ...this.written() };
+    const [printed, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    return { exitCode: exitCode as number, printed, ...this.written() };
   }
 
   /** Runs a script of `.ci` in this process. */

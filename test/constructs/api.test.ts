@@ -95,10 +95,7 @@ it('the firewall counts at the own receiver however its path is written', () => 
 
 it('custom domain names have the certificate of the row, and replace the default endpoints at once', () => {
   const { certificateArn: RegionalCertificateArn, ...names } = row.domainNames;
-  for (const [id, DomainName] of [
-    ['Api', names.api],
-    ['Dashboard', names.dashboard],
-  ] as const) {
+  for (const [id, DomainName] of Object.entries({ Api: names.api, Dashboard: names.dashboard })) {
     const { Properties } = named.named('AWS::ApiGateway::DomainName', `DomainNames${id}`);
     expect(Properties).toMatchObject({ DomainName, RegionalCertificateArn });
     expect(named.named('AWS::ApiGateway::RestApi', id).Properties.DisableExecuteApiEndpoint).toBe(true);
