@@ -39,7 +39,6 @@ const permitted: readonly (readonly [of: RegExp, imports: RegExp])[] = [
   [/^local\//, /^(local|domain)\//],
 ];
 
-/** Packages that some files must not import. */
 const forbiddenPackages: readonly (readonly [of: RegExp, packages: RegExp])[] = [
   [/^domain\//, /^(?!(ipaddr\.js|node:crypto|node:net|valibot)$)/],
   [/^dashboard\//, /^/],

@@ -9,7 +9,6 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** The TypeScript in these folders of the project. */
 export function sourcesIn(...folders: readonly string[]): readonly SourceFile[] {
   return folders
     .flatMap((folder) =>

@@ -31,7 +31,6 @@ it.each(commands)('%s runs what there is, with known options', (command) => {
 
 const has = (job: Yaml, text: string) => JSON.stringify(job).includes(text);
 
-/** The permissions that the steps of a job need. */
 const permissionsFor = (job: Yaml) =>
   has(job, 'gh pr comment')
     ? { 'pull-requests': 'write' }
@@ -71,7 +70,6 @@ const called = workflow('target.yml').on.workflow_call;
 describe.each(workflows)('$name', ({ text }) => {
   const { on, jobs, permissions, env: common } = parse(text);
   const every = Object.entries<Yaml>(jobs);
-  /** The steps of the jobs that a job waits for. */
   const stepsBefore = ({ needs = [] }: Yaml): Yaml[] =>
     [needs].flat().flatMap((name) => [...(jobs[name].steps ?? []), ...stepsBefore(jobs[name])]);
   const outputsOf = (job: Yaml) => (job.uses ? called : job).outputs;

@@ -7,13 +7,11 @@ import { parse } from 'yaml';
 import { projectRoot } from '../architecture/sources';
 import { temporaryFolder } from '../support/temporary-folder';
 
-/** The workflows. */
 export const workflows = readdirSync(join(projectRoot, '.github/workflows')).map((name) => ({
   name,
   text: readFileSync(join(projectRoot, '.github/workflows', name), 'utf8'),
 }));
 
-/** The commands that they run. */
 export const commands = workflows.flatMap(({ text }) => {
   const jobs = Object.values<{ steps?: readonly { run?: string }[] }>(parse(text).jobs);
   return jobs.flatMap(({ steps = [] }) => steps.flatMap(({ run }) => run?.trim() ?? []));
@@ -39,7 +37,6 @@ export class Workspace {
     for (const file of [this.output, this.summary]) writeFileSync(file, '');
   }
 
-  /** Replaces a command by a shell script. */
   stub(command: string, script: string): void {
     writeFileSync(join(this.tools, command), `#!/bin/bash\n${script}\n`, { mode: 0o755 });
   }

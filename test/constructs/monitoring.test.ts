@@ -25,10 +25,7 @@ const operators: Readonly<Record<string, string>> = {
   LessThanThreshold: '<',
 };
 
-/**
- * An alarm: metric or expression, threshold, periods; breaching if data is missing; if a condition holds. Then the metrics of the
- * expression.
- */
+/** An alarm: metric or expression, threshold, periods, what missing data is, its condition; then the expression's metrics. */
 function linesOf({ Properties, Condition }: Resource): readonly string[] {
   const { Metrics = [], TreatMissingData, EvaluationPeriods, Statistic, Period } = Properties;
   const { ExtendedStatistic = Statistic, DatapointsToAlarm = EvaluationPeriods } = Properties;

@@ -2,7 +2,6 @@ import { textOf } from '../support/region-api';
 import { type Json, stacksOfShapes } from '../support/stacks';
 import { accountResources, settingsOf } from './account-resources';
 
-/** The statements of all policies in a value. */
 function statementsWithin(value: Json): Json[] {
   if (typeof value !== 'object' || value === null) return [];
   return 'Effect' in value ? [value] : Object.values(value).flatMap(statementsWithin);

@@ -111,10 +111,7 @@ const count = (counts: Counts, path: string, text: string, id: string) => {
 };
 
 const isCompared = /^(Api|Dashboard|WebhookOrigin)|KeyArn$/;
-/**
- * Conditions, parameters and outputs, each as a resource of its own type. The local machine uses the other outputs, and end-to-end
- * tests with it.
- */
+/** Conditions, parameters and outputs, each as a resource of its own type. End-to-end tests use the other outputs. */
 const declarationsOf = ({ json: { Conditions, Outputs, Parameters } }: StackTemplate) =>
   Object.entries<Json>({ Condition: Conditions, Output: Outputs, Parameter: Parameters }).flatMap(
     ([kind, all = {}]) =>
@@ -146,7 +143,6 @@ const shown = (value: Json): string => {
   return parts ? parts.map(shown).join('') : `{${Object.values<Json>(value).flat().map(shown).join('.')}}`;
 };
 
-/** Each value that refers to something, after its path. */
 const references = (value: Json, path: string): (readonly [path: string, text: string])[] => {
   if (typeof value !== 'object' || notOfReferences.test(path)) return [];
   if (/^(Ref|Fn::\w+)$/.test(Object.keys(value).join())) return [[path, shown(value)]];

@@ -83,10 +83,7 @@ const allowancesIn = (value: Json): readonly Json[] => {
   return value.Effect === 'Allow' ? [value] : Object.values(value).flatMap(allowancesIn);
 };
 
-/**
- * What CloudFormation does for the resources of a template with the CDK's role, and what the template's roles may do. A wildcard stands
- * for nothing: `s3:GetObject*` for `s3:GetObject`.
- */
+/** What CloudFormation does for a template, with the CDK's role, and what its roles may do: `s3:GetObject*` as `s3:GetObject`. */
 function requestsOf({ Resources, region }: Deployed, row: Environment) {
   const pathOf = (id: string): string => Resources[id]?.Properties.Path ?? '/';
   const ofBackup = backupRolePath(inForce(row));

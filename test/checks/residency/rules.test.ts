@@ -80,7 +80,6 @@ const refused: Readonly<Record<string, readonly Refused[]>> = {
     ['WAFv2::IPSet', 'Scope', 'CLOUDFRONT'],
     ['WAFv2::WebACL', 'Scope', 'CLOUDFRONT'],
   ],
-  // A region outside the list.
   'foreign-region': [
     ...[
       queueIn('eu-north-9'),
@@ -106,7 +105,6 @@ const refused: Readonly<Record<string, readonly Refused[]>> = {
     ['Lambda::Function', 'VpcConfig', { SubnetIds: [{ Ref: 'Private' }, { Ref }] }],
     ['EC2::Instance', 'SubnetId', { 'Fn::GetAtt': [Ref, 'SubnetId'] }],
   ],
-  // A policy for everybody.
   'public-policy': [
     ['SQS::QueuePolicy', 'P.Statement.0', { ...allowed, Principal: { AWS: ['1', '*'] } }],
     ['SQS::QueuePolicy', 'P.Statement.0', { ...allowed, Principal: conditional('1', '*') }],
