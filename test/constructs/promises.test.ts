@@ -112,12 +112,11 @@ const count = (counts: Counts, path: string, text: string, id: string) => {
 
 const isCompared = /^(Api|Dashboard|WebhookOrigin)|KeyArn$/;
 /** Conditions, parameters and outputs, each as a resource of its own type. End-to-end tests use the other outputs. */
-const declarationsOf = ({ json: { Conditions, Outputs, Parameters } }: StackTemplate) =>
-  Object.entries<Json>({ Condition: Conditions, Output: Outputs, Parameter: Parameters }).flatMap(
-    ([kind, all = {}]) =>
-      Object.entries<Json>(all).flatMap(([logicalId, Properties]): Resource[] =>
-        isCompared.test(logicalId) ? [{ logicalId, Type: `${kind} ${logicalId}`, Properties }] : [],
-      ),
+const declarationsOf = ({ json }: StackTemplate) =>
+  (['Condition', 'Output', 'Parameter'] as const).flatMap((kind) =>
+    Object.entries<Json>(json[`${kind}s`] ?? {}).flatMap(([logicalId, Properties]): Resource[] =>
+      isCompared.test(logicalId) ? [{ logicalId, Type: `${kind} ${logicalId}`, Properties }] : [],
+    ),
   );
 
 const typeOf = ({ Type }: Resource) => Type.replace(/^AWS::/, '');

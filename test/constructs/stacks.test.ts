@@ -24,24 +24,21 @@ describe.each(every)('%s', (_, stack) => {
   const { zones, vpcCidr } = (!serves && environment.standby) || environment;
 
   it('has the tags of its environment, and only with a service level agreement protection, alarms and, if it serves, backups', () => {
-    const { name, serviceLevelAgreement, deprecation, testFundsOnly, tags } = environment;
+    const { name, serviceLevelAgreement: agreed, deprecation, testFundsOnly, tags } = environment;
     const has = (type: RegExp) => stack.resources.some(({ Type }) => type.test(Type));
-    expect([listed.terminationProtection, has(/::Alarm$/), has(/Backup/)]).toEqual([
-      serviceLevelAgreement,
-      serviceLevelAgreement,
-      serviceLevelAgreement && serves,
-    ]);
-    const agreed = serviceLevelAgreement ? 'yes' : 'no';
+    const found = [listed.terminationProtection, has(/::Alarm$/), has(/Backup/)];
+    expect(found).toEqual([agreed, agreed, agreed && serves]);
+    const agreement = agreed ? 'yes' : 'no';
     const deprecated = String(deprecation !== undefined);
     expect(listed.tags).toEqual({
       service: 'wallet-infrastructure',
       environment: name,
-      'service-level-agreement': agreed,
+      'service-level-agreement': agreement,
       deprecated,
       'test-funds-only': String(testFundsOnly),
       ...tags,
     });
-    const outputs = { ServiceLevelAgreement: { Value: agreed }, Deprecated: { Value: deprecated } };
+    const outputs = { ServiceLevelAgreement: { Value: agreement }, Deprecated: { Value: deprecated } };
     if (serves) expect(stack.json.Outputs).toMatchObject(outputs);
   });
 
