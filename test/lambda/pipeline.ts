@@ -3,7 +3,7 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { createQueues } from '../../lambda/shared/queue';
 import { recordLog } from '../support/log';
 import { useMigratedDatabase } from '../support/region-database';
-import { startTestQueues, type TestQueue, type TestQueues } from '../support/sqs';
+import { type TestQueue, useTestQueues } from '../support/sqs';
 import { addOrganization, addWebhook } from '../support/webhooks';
 
 /** The content of a queue without visible messages. */
@@ -18,16 +18,12 @@ const queueNames = ['events', 'deliveries', 'retries', 'deadLetters'] as const;
 export function usePipeline() {
   const database = useMigratedDatabase();
   const log = recordLog();
-  let queues: TestQueues;
-  beforeAll(async () => {
-    queues = await startTestQueues();
-  });
+  const queues = useTestQueues();
   beforeEach(async () => {
     log.clear();
     pipeline.organizationId = await addOrganization(database.owner);
     for (const name of queueNames) pipeline[name] = await queues.create();
   });
-  afterAll(() => queues.stop());
 
   const pipeline = {
     // New for each test.

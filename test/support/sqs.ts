@@ -1,25 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type ChangeMessageVisibilityRequest,
-  GetQueueAttributesCommand,
-  ReceiveMessageCommand,
-  type SendMessageBatchRequest,
-  SendMessageCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs';
+import { type ChangeMessageVisibilityRequest, type SendMessageBatchRequest, SQS } from '@aws-sdk/client-sqs';
 import { sqsRecord } from '../../local/aws/lambda/event-sources';
 import { type ReceivedMessage, startQueues } from '../../local/aws/sqs/queues';
 import { localClient } from './aws-client';
 
 const region = 'eu-central-1';
 
-export type TestQueues = Awaited<ReturnType<typeof startTestQueues>>;
-export type TestQueue = Awaited<ReturnType<TestQueues['create']>>;
+export type TestQueue = Awaited<ReturnType<Awaited<ReturnType<typeof startTestQueues>>['create']>>;
 
 /** Queues on this machine and the real SDK's client for them. */
 export async function startTestQueues() {
   const server = await startQueues();
-  const sqs = new SQSClient(localClient(server.url));
+  const sqs = new SQS(localClient(server.url));
   const accepted: Partial<SendMessageBatchRequest & ChangeMessageVisibilityRequest>[] = [];
   sqs.middlewareStack.add(
     (next) => async (call) => {
@@ -30,28 +22,26 @@ export async function startTestQueues() {
     { step: 'initialize' },
   );
 
-  async function create() {
-    const attributes = { VisibilityTimeout: '30' };
-    const queue = server.createQueue({ name: randomUUID(), region, attributes });
+  async function create(name: string = randomUUID()) {
+    const queue = server.createQueue({ name, region, attributes: { VisibilityTimeout: '30' } });
     const QueueUrl = queue.url;
     const calls = () => accepted.filter((call) => call.QueueUrl === QueueUrl);
     return {
       ...queue,
-      async send(MessageBody: string) {
-        await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
-      },
+      send: (MessageBody: string, more: object = {}) => sqs.sendMessage({ QueueUrl, MessageBody, ...more }),
       /** Visible messages as Lambda passes them to a function. */
       async receive() {
-        const all = { MessageSystemAttributeNames: ['All' as const], MessageAttributeNames: ['All'] };
-        const input = { QueueUrl, MaxNumberOfMessages: 10, ...all };
-        const { Messages = [] } = await sqs.send(new ReceiveMessageCommand(input));
+        const { Messages = [] } = await sqs.receiveMessage({
+          QueueUrl,
+          MaxNumberOfMessages: 10,
+          MessageSystemAttributeNames: ['All'],
+          MessageAttributeNames: ['All'],
+        });
         const source = { queueArn: queue.arn, region };
         return Messages.map((message) => sqsRecord(message as ReceivedMessage, source));
       },
       async count() {
-        const { Attributes } = await sqs.send(
-          new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }),
-        );
+        const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['All'] });
         return {
           visible: Number(Attributes?.ApproximateNumberOfMessages),
           hidden: Number(Attributes?.ApproximateNumberOfMessagesNotVisible),
@@ -61,21 +51,27 @@ export async function startTestQueues() {
       /** Messages sent in batches, including delayed ones. */
       sent: () =>
         calls().flatMap(({ Entries = [] }) =>
-          Entries.map(({ MessageBody: body = '', MessageGroupId: group = '', DelaySeconds = 0 }) => {
-            return { body, group, delaySeconds: DelaySeconds };
-          }),
+          Entries.map(({ MessageBody, MessageGroupId, DelaySeconds = 0 }) => ({
+            body: MessageBody ?? '',
+            group: MessageGroupId,
+            delaySeconds: DelaySeconds,
+          })),
         ),
       visibilityTimeouts: () => calls().flatMap(({ VisibilityTimeout }) => VisibilityTimeout ?? []),
     };
   }
 
-  return {
-    sqs,
-    server,
-    create,
-    async stop() {
-      sqs.destroy();
-      await server.stop();
-    },
-  };
+  async function stop() {
+    sqs.destroy();
+    await server.stop();
+  }
+  return { sqs, server, create, stop };
+}
+
+/** Queues for the tests of the file that calls it. */
+export function useTestQueues() {
+  const queues = {} as Awaited<ReturnType<typeof startTestQueues>>;
+  beforeAll(async () => Object.assign(queues, await startTestQueues()));
+  afterAll(() => queues.stop());
+  return queues;
 }

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { arn, resourceHash } from '../../local/assembly/manifest';
 import { projectRoot } from '../architecture/sources';
 import { shellFor } from '../docs/shell';
@@ -36,13 +35,15 @@ async function run(commands: string, aws: string, variables: Readonly<Record<str
   await promisify(execFile)(...shellFor(`set -eo pipefail\n${filled.join('')}${others}`, folder(), own));
 }
 
-type Send = (queueUrl: string, body: string, reason: string) => Promise<void>;
+/** What the product adds to a message: a group, and to a dead letter its reason. */
+const because = (reason: string) => ({
+  MessageGroupId: 'wh-1',
+  MessageAttributes: { Reason: { DataType: 'String', StringValue: reason } },
+});
 
 /** Offers two queues, and a program in place of `aws sqs` that calls them. */
-async function withQueues(
-  test: (queues: readonly [TestQueue, TestQueue], aws: string, send: Send) => Promise<void>,
-) {
-  const { sqs, server, create, stop } = await startTestQueues();
+async function withQueues(test: (queues: readonly [TestQueue, TestQueue], aws: string) => Promise<void>) {
+  const { server, create, stop } = await startTestQueues();
   const sdk = JSON.stringify(require.resolve('@aws-sdk/client-sqs'));
   const aws = `
 const { SQS } = require(${sdk});
@@ -55,20 +56,13 @@ const calls = {
   'delete-message': () => sqs.deleteMessage({ QueueUrl: given('--queue-url'), ReceiptHandle: given('--receipt-handle') }),
 };
 calls[command]().then(({ $metadata, ...answer }) => Object.keys(answer).length > 0 && console.log(JSON.stringify(answer)));`;
-  /** As the product does: with a group, and a dead letter with its reason. */
-  async function sendTo(QueueUrl: string, MessageBody: string, reason: string) {
-    const MessageAttributes = { Reason: { DataType: 'String', StringValue: reason } };
-    await sqs.send(
-      new SendMessageCommand({ QueueUrl, MessageBody, MessageGroupId: 'wh-1', MessageAttributes }),
-    );
-  }
-  await test([await create(), await create()], aws, sendTo).finally(stop);
+  await test([await create(), await create()], aws).finally(stop);
 }
 
 it('the loop of a promotion moves each waiting message once, with its attributes', () =>
-  withQueues(async ([old, current], aws, send) => {
+  withQueues(async ([old, current], aws) => {
     const bodies = ['{"a":"\'$x \\\\"}', 'two\nlines', 'plain'] as const;
-    await send(old.url, bodies[0], 'gone');
+    await old.send(bodies[0], because('gone'));
     for (const body of bodies.slice(1)) await old.send(body);
     await run(block('"$OLD"'), aws, { OLD: old.url, NEW: current.url });
     const moved = await current.receive();
@@ -79,9 +73,9 @@ it('the loop of a promotion moves each waiting message once, with its attributes
   }));
 
 it('one command moves the dead letters with a reason to a file, and leaves the others', () =>
-  withQueues(async ([queue], aws, send) => {
+  withQueues(async ([queue], aws) => {
     const bodies = ['not JSON', '{"id":"ev-1"}', '{"a":"\'$x \\"}'];
-    for (const body of bodies) await send(queue.url, body, `rule of ${body}`);
+    for (const body of bodies) await queue.send(body, because(`rule of ${body}`));
     await queue.send('crashes');
     await run(block('dead-letters.jsonl'), aws, { URL: queue.url });
     const lines = readFileSync(join(folder(), 'dead-letters.jsonl'), 'utf8').trim().split('\n');

@@ -1,17 +1,13 @@
 import { backoffSeconds, createQueues, type Queue } from '../../../lambda/shared/queue';
-import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
+import { type TestQueue, useTestQueues } from '../../support/sqs';
 
-let queues: TestQueues;
+const queues = useTestQueues();
 let received: TestQueue;
 let queue: Queue;
-beforeAll(async () => {
-  queues = await startTestQueues();
-});
 beforeEach(async () => {
   received = await queues.create();
   queue = createQueues(() => queues.sqs)(received.url);
 });
-afterAll(() => queues.stop());
 
 const message = (body: string) => ({ body, group: 'wh-1' });
 
