@@ -1,4 +1,5 @@
 import { Console } from 'node:console';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
@@ -51,18 +52,13 @@ export const startInProcess: Runtime = async ({ variables, onLog, bundleDirector
   } catch (error) {
     return describe(error);
   }
-  let isAlive = true;
-  let end: (result: JsonResult) => void = () => undefined;
-  const ended = new Promise<JsonResult>((resolve) => {
-    end = resolve;
-  });
+  const death = new AbortController();
+  const error = failed('Runtime.ExitError', 'Error: Runtime exited with error: killed');
+  const ended = once(death.signal, 'abort').then(() => error);
   return {
-    isAlive: () => isAlive,
+    isAlive: () => !death.signal.aborted,
     ended,
     invoke: (invocation) => Promise.race([handle(invocation), ended]),
-    kill() {
-      isAlive = false;
-      end(failed('Runtime.ExitError', 'Error: Runtime exited with error: killed'));
-    },
+    kill: () => death.abort(),
   };
 };

@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020';
 import { parse } from 'yaml';
 import { beginsWithDay } from '../../domain/time';
-
-// biome-ignore lint/suspicious/noExplicitAny: the document is validated as a whole
-type Json = any;
+import type { Json } from './stacks';
 
 export const openApiFile = join(__dirname, '../../lib/openapi.yaml');
 

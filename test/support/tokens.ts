@@ -1,15 +1,12 @@
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { type PublicJwk, toJwk } from '../../lambda/export-jwks/handler';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { toJwk } from '../../lambda/export-jwks/handler';
 import { codeUnder, load } from './documents';
 import type { Organization } from './organization';
 
-/** A signing key as in KMS, and its public key as a handler gets it. */
-interface SigningKey {
-  readonly privateKey: KeyObject;
-  readonly jwk: PublicJwk;
-}
+type SigningKey = ReturnType<typeof createSigningKey>;
 
-export function createSigningKey(): SigningKey {
+/** A signing key as in KMS, and its public key as a handler gets it. */
+export function createSigningKey() {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return { privateKey, jwk: toJwk(publicKey.export({ format: 'der', type: 'spki' })) };
 }
@@ -26,11 +23,8 @@ export function signText(key: SigningKey, header: string, claims: string | Buffe
 }
 
 export function signJwt(key: SigningKey, claims: Json, header: Json = {}): string {
-  return signText(
-    key,
-    JSON.stringify({ alg: 'ES256', kid: key.jwk.kid, typ: 'JWT', ...header }),
-    JSON.stringify(claims),
-  );
+  const all = { alg: 'ES256', kid: key.jwk.kid, typ: 'JWT', ...header };
+  return signText(key, JSON.stringify(all), JSON.stringify(claims));
 }
 
 export const issuer = 'https://tokens.test.invalid';

@@ -1,6 +1,6 @@
 import { renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { GenerateMacCommand, KMSClient, ListKeysCommand, SignCommand } from '@aws-sdk/client-kms';
+import { KMS } from '@aws-sdk/client-kms';
 import { allowEverything } from '../../../local/aws/iam/permissions';
 import { type Services, startServices } from '../../../local/aws/services';
 import { Cleanup } from '../../../local/shared/cleanup';
@@ -14,11 +14,11 @@ const [signing, mac] = [arn('kms:key/signing'), arn('kms:key/mac')];
 const folder = temporaryFolder();
 const cleanup = new Cleanup();
 let services: Services;
-let kms: KMSClient;
+let kms: KMS;
 
 beforeAll(async () => {
   services = await startServices(cleanup, allowEverything);
-  kms = new KMSClient(localClient(services.endpoints.kms));
+  kms = new KMS(localClient(services.endpoints.kms));
   cleanup.add(() => kms.destroy());
 });
 beforeEach(() => {
@@ -33,11 +33,11 @@ const createMac = (key: string, more?: object) => create(key, 'HMAC_256', 'GENER
 
 const Message = Buffer.alloc(4_096);
 const sign = (KeyId: string, more: object = {}) =>
-  kms.send(new SignCommand({ KeyId, Message, SigningAlgorithm: 'ECDSA_SHA_256', ...more }));
-const generateMac = (KeyId: string) =>
-  kms.send(new GenerateMacCommand({ KeyId, Message, MacAlgorithm: 'HMAC_SHA_256' }));
+  kms.sign({ KeyId, Message, SigningAlgorithm: 'ECDSA_SHA_256', ...more });
+const generateMac = (KeyId: string) => kms.generateMac({ KeyId, Message, MacAlgorithm: 'HMAC_SHA_256' });
+
 it.each<[what: string, call: () => Promise<unknown>, name: string]>([
-  ['another operation', () => kms.send(new ListKeysCommand()), 'UnknownOperationException'],
+  ['another operation', () => kms.listKeys(), 'UnknownOperationException'],
   ['an unknown key', () => sign(arn('kms:key/none')), 'NotFoundException'],
   ['a digest', () => sign(signing, { MessageType: 'DIGEST' }), 'ValidationException'],
 ])('refuses %s', async (_, call, name) => {

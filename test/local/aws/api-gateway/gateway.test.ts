@@ -3,9 +3,8 @@ import { type Gateway, openApis, openGateway } from '../../../../local/aws/api-g
 import { failed } from '../../../../local/aws/lambda/instance';
 import { Cleanup } from '../../../../local/shared/cleanup';
 import { exchange, type WireRequest } from '../../../support/api';
+import type { Json } from '../../../support/stacks';
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read single fields of events and bodies
-type Json = any;
 /** A returned error is a failed invocation. */
 type Behaviour = (event: Json) => unknown;
 

@@ -1,11 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  BeginTransactionCommand,
-  ExecuteStatementCommand,
-  type ExecuteStatementCommandInput,
-  RDSDataClient,
-} from '@aws-sdk/client-rds-data';
+import { type ExecuteStatementCommandInput, RDSData } from '@aws-sdk/client-rds-data';
 import { Client, type ClientConfig } from 'pg';
 import { localCertificate } from '../../../../local/aws/rds/certificate';
 import { ensureDatabase } from '../../../../local/aws/rds/resources';
@@ -28,7 +23,7 @@ const owner = { username: 'master', password: 'correct horse' };
 const folder = temporaryFolder();
 let postgres: TestPostgres;
 let api: LoopbackServer;
-let client: RDSDataClient;
+let data: RDSData;
 let caller: { resourceArn: string; secretArn: string };
 
 beforeAll(async () => {
@@ -44,19 +39,18 @@ beforeAll(async () => {
       return { ...postgres, database: 'wallet', user, password };
     },
   });
-  client = new RDSDataClient(localClient(api.url));
+  data = new RDSData(localClient(api.url));
   caller = { resourceArn, secretArn: secretOf(postgres.superuser) };
   await execute('create table entry (id int primary key)');
   await execute(`create role reader login password 'reader'`);
 });
 afterAll(async () => {
   await api.close();
-  client.destroy();
+  data.destroy();
   await postgres.stop();
 });
 
-const execute = (sql: string, input: Input = {}) =>
-  client.send(new ExecuteStatementCommand({ ...caller, sql, ...input }));
+const execute = (sql: string, input: Input = {}) => data.executeStatement({ ...caller, sql, ...input });
 const rowOf = async (columns: string, input: Input = {}) =>
   (await execute(`select ${columns}`, input)).records?.[0];
 
@@ -77,8 +71,7 @@ it.each<[name: string, message: string, sql: string, input?: Input]>([
 
 it('a transaction is not found by another caller, and releases its locks when it expires', async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'Date', 'performance'] });
-  const begun = await client.send(new BeginTransactionCommand(caller));
-  const transactionId = begun.transactionId as string;
+  const { transactionId = '' } = await data.beginTransaction(caller);
   await execute('lock table entry in access exclusive mode', { transactionId });
   const notFound = { name: 'TransactionNotFoundException', $metadata: { httpStatusCode: 404 } };
   const other = execute('select 1', { transactionId, secretArn: secretOf('reader') });
@@ -92,9 +85,8 @@ it('a transaction is not found by another caller, and releases its locks when it
 
 it('a new cluster has an owner who is no superuser, and refuses wrong passwords, and tokens without TLS', async () => {
   async function signIn(config: ClientConfig) {
-    const { port } = postgres;
     const ssl = { rejectUnauthorized: false };
-    const signedIn = new Client({ host: 'localhost', port, database: 'wallet', ssl, ...config });
+    const signedIn = new Client({ ...postgres, host: 'localhost', database: 'wallet', ssl, ...config });
     await signedIn.connect();
     return signedIn;
   }
@@ -107,8 +99,8 @@ it('a new cluster has an owner who is no superuser, and refuses wrong passwords,
   await signedIn.end();
   for (const user of ['by_password', owner.username, 'postgres'])
     await expect(signIn({ user, password: 'wrong' })).rejects.toMatchObject({ code: '28P01' });
-  const token = { user: 'by_token', password: 'wrong', ssl: false };
-  await expect(signIn(token)).rejects.toMatchObject({ code: '28P01' });
+  const withoutTls = signIn({ user: 'by_token', password: 'wrong', ssl: false });
+  await expect(withoutTls).rejects.toMatchObject({ code: '28P01' });
 });
 
 it.each([
