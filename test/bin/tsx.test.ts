@@ -12,17 +12,12 @@ beforeAll(() => {
     cpSync(join(projectRoot, path), join(project, path), { recursive: true });
   writeFileSync(join(project, 'program.ts'), 'const text: string = "started";\nconsole.log(text);');
 });
-afterAll(() => rmSync(project, { recursive: true }));
 
 /** @param temporary the folder for temporary files. @default - one without what tsx keeps there */
 function run(temporary = mkdtempSync(join(project, 'cold-'))) {
   const args = ['--require', './bin/tsx.cjs', 'program.ts'];
-  const env = { PATH: '/usr/bin:/bin', TMPDIR: temporary };
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    cwd: project,
-    env,
-    encoding: 'utf8',
-  });
+  const options = { cwd: project, env: { PATH: '/usr/bin:/bin', TMPDIR: temporary } };
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { ...options, encoding: 'utf8' });
   return [status, stdout, stderr];
 }
 

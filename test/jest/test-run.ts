@@ -1,15 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  mkdtempSync,
-  readdirSync,
-  readlinkSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-} from 'node:fs';
+import fs, { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openCluster } from '../../local/postgres/cluster';
@@ -25,7 +17,6 @@ import { synthesizeAssembly } from '../support/prepared-state';
 const memory = '/dev/shm';
 /** Bytes: the suite uses less than one gigabyte. */
 const enough = 4 * 1024 ** 3;
-const prefix = 'wallet-test-run-';
 const temporary = tmpdir();
 
 interface Shareable {
@@ -49,9 +40,9 @@ const created = new Map<string, Promise<Shareable>>();
 
 /** Creates the folder of all temporary files of the run, and serves what test files share. */
 export default async function setUp(): Promise<void> {
-  folder = inMemoryFolder() ?? mkdtempSync(join(temporary, prefix));
+  folder = inMemoryFolder() ?? mkdtempSync(join(temporary, 'wallet-test-run-'));
   // PostgreSQL and others run under their own accounts.
-  chmodSync(folder, 0o711);
+  fs.chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
   server = await startHttpServer(async ({ url = '' }, response) => {
     try {
@@ -80,7 +71,7 @@ async function leftRunning(): Promise<readonly string[]> {
   const list = () =>
     readdirSync('/proc').filter((name) => {
       try {
-        return readlinkSync(`/proc/${name}/cwd`).startsWith(folder);
+        return fs.readlinkSync(`/proc/${name}/cwd`).startsWith(folder);
       } catch {
         return false;
       }
@@ -98,20 +89,16 @@ async function startEnvironments() {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const exited = once(child, 'exit');
-  const failed = exited.then(() => {
-    throw new Error('The local environments did not start.');
-  });
-  const [shared] = await Promise.race([once(child, 'message'), failed]);
+  const [shared] = await Promise.race([once(child, 'message'), exited]);
+  if (!shared?.directory) throw new Error('The local environments did not start.');
   child.unref();
   child.channel?.unref();
-  return {
-    ...shared,
-    async stop() {
-      child.ref();
-      if (child.connected) child.disconnect();
-      await exited;
-    },
-  };
+  async function stop() {
+    child.ref();
+    if (child.connected) child.disconnect();
+    await exited;
+  }
+  return { ...shared, stop };
 }
 
 function inMemoryFolder(): string | undefined {
@@ -121,12 +108,12 @@ function inMemoryFolder(): string | undefined {
       const [, pid] = /^wallet-test-run-(\d+)-/.exec(name) ?? [];
       if (pid && !isAlive(Number(pid))) rmSync(join(memory, name), { recursive: true, force: true });
     }
-    const { bavail, bsize } = statfsSync(memory);
+    const { bavail, bsize } = fs.statfsSync(memory);
     if (bavail * bsize < enough) return undefined;
-    const made = mkdtempSync(join(memory, `${prefix}${process.pid}-`));
+    const made = mkdtempSync(join(memory, `wallet-test-run-${process.pid}-`));
     // Containers often mount it so that it runs no programs.
     const program = join(made, 'program');
-    writeFileSync(program, '#!/bin/sh\n', { mode: 0o700 });
+    fs.writeFileSync(program, '#!/bin/sh\n', { mode: 0o700 });
     execFileSync(program);
     return made;
   } catch {

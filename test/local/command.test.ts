@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import fs, { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runLocalCommand } from '../../local/command';
 import { highestOffset, portOf, receiverUrl } from '../../local/shared/ports';
 import type { LocalOptions } from '../../local/start';
+import { openState } from '../../local/state/lock';
 import { scripts } from '../../package.json';
 import { startHttpServer } from '../support/http-server';
 import { first } from '../support/rows';
@@ -18,6 +19,7 @@ jest.mock('../../local/assembly/cache', () => ({
 jest.mock('../../local/start', () => ({ startLocal: (options: LocalOptions) => mockStart(options) }));
 
 const folder = temporaryFolder();
+const state = () => join(folder(), 'state');
 beforeEach(() => mockAssembly.mockReset().mockResolvedValue(undefined));
 
 async function start(args: string[], variables = {}) {
@@ -53,28 +55,23 @@ it.each([
   expect(said).toContain(message);
 });
 
-/** A state with an environment's database, or less. */
-function makeState(content = `environments/${first.name}/postgres`): void {
-  mkdirSync(join(folder(), 'state', content), { recursive: true });
-  writeFileSync(join(folder(), 'state/.wallet-state'), '');
-}
-
 /** Starts with environments that do nothing until they fail, and cannot save when they stop. */
-async function startIdle(content?: string) {
-  makeState(content);
+async function startIdle(content = `environments/${first.name}/postgres`) {
+  mkdirSync(join(state(), content), { recursive: true });
+  writeFileSync(join(state(), '.wallet-state'), '');
   mockStart.mockImplementation(async ({ ending }: LocalOptions) => {
     setImmediate(() => ending?.abort(new TypeError('a bug')));
     const invoke = async () => ({ ok: false });
     return { environments: [], invoke, stop: () => Promise.reject(new Error('Cannot save.')) };
   });
-  return start(['--state', join(folder(), 'state')]);
+  return start(['--state', state()]);
 }
 
 it('a failure of an environment stops everything, unlocks the state, and ends with 1', async () => {
   const { exitCode, said } = await startIdle();
   expect(exitCode).toBe(1);
   expect(said).toMatch(/error: TypeError: a bug\n +at .*\nerror: Cannot save\./s);
-  expect(readdirSync(join(folder(), 'state'))).not.toContain('lock');
+  openState(state()).close();
 });
 
 it("npm run watch follows the stacks' sources, beside the program's own", () => {
@@ -89,7 +86,6 @@ it('uses the documented ports, and higher ones', () => {
 });
 
 it('tells a port in use while it synthesizes', async () => {
-  makeState();
   mockAssembly.mockImplementation(async ({ onSynthesis, signal }) => {
     onSynthesis();
     await once(signal, 'abort');
@@ -97,9 +93,8 @@ it('tells a port in use while it synthesizes', async () => {
   });
   mockStart.mockImplementation(({ prepared }) => prepared);
   const other = await startHttpServer(() => undefined);
-  const offset = `--port-offset=${other.port - 8_001}`;
-  const args = ['--environment', first.name, '--state', join(folder(), 'state'), offset];
-  const { exitCode, said } = await start(args);
+  const options = ['--environment', first.name, `--port-offset=${other.port - 8_001}`];
+  const { exitCode, said } = await start(['--state', state(), ...options]);
   await other.stop();
   expect(exitCode).toBe(1);
   expect(said).toMatch(RegExp(`error: Port ${other.port} is in use.*--port-offset 1000$`, 's'));

@@ -29,7 +29,6 @@ beforeAll(async () => {
   writeFileSync(join(synthesized, 'project/bin/app.ts'), app);
   await provide(synthesized);
 });
-afterAll(() => fs.rmSync(synthesized, { recursive: true }));
 
 const temporary = temporaryFolder();
 const home = (name = '') => join(temporary(), name);

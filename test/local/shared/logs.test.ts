@@ -8,10 +8,7 @@ const folder = temporaryFolder();
 it("writes every line to its function's file, which only its owner can read, and reports errors", async () => {
   const lines: [line: string, reported?: string][] = [
     ['{"level":"INFO","message":"fine"}'],
-    [
-      '{"level":"ERROR","message":"Deletion failed","error":{"message":"no such role"}}',
-      'Deletion failed: no such role',
-    ],
+    ['{"level":"ERROR","message":"Denied","error":{"message":"no role"}}', 'Denied: no role'],
     ['{"level":"ERROR","message":"Unavailable","reason":"timeout"}', 'Unavailable: timeout'],
     ['Invoke Error {"errorType":"Error","errorMessage":"boom","trace":[]}', 'boom'],
     ['Error: Task timed out after 5.00 seconds', 'Error: Task timed out after 5.00 seconds'],

@@ -108,13 +108,9 @@ it("throttles each method by a token bucket with rate and burst, its own or the 
 it('sends functions the event of a REST API, with null for what the request lacks', async () => {
   const { events, send } = await start();
   const path = '/groups/a%2Fb%20c/';
-  const sent = [
-    ['X-One', '1'],
-    ['x-two', 'a'],
-    ['x-two', 'b'],
-  ] as const;
   const query = '?x=1&x=2;y=%C3%A4+=&__proto__=3';
-  const { headers } = await send(`/${path}${query}`, sent, { body: '{"a":1}' });
+  const twice = ['a', 'b'].map((value) => ['x-two', value] as const);
+  const { headers } = await send(`/${path}${query}`, [['X-One', '1'], ...twice], { body: '{"a":1}' });
   await send('/');
   expect(events).toMatchObject([
     {
@@ -131,24 +127,19 @@ it('sends functions the event of a REST API, with null for what the request lack
     },
     { resource: '/', pathParameters: null, body: null, multiValueQueryStringParameters: null },
   ]);
-  expect(Object.entries(events[0].queryStringParameters)).toEqual(
-    Object.entries({ x: '2', y: 'ä =', ['__proto__']: '3' }),
-  );
+  const parameters = JSON.stringify(events[0].queryStringParameters);
+  expect(parameters).toBe('{"x":"2","y":"ä =","__proto__":"3"}');
 });
 
 const fails = () => new Error('secret');
 const isDenied = () => Object.assign(new Error('secret'), { name: 'AccessDeniedException' });
 const internal = 'Internal server error';
+const unsupported = 'isBase64Encoded is not supported on this machine';
 
 it.each<[what: string, Behaviour, status: number, message?: string]>([
   ['returns an unknown key', () => ({ message: 'hello' }), 502],
   ['returns two headers in one', () => ({ headers: { a: 'x\r\ny: z' } }), 502],
-  [
-    'returns base64',
-    () => ({ isBase64Encoded: true }),
-    502,
-    'isBase64Encoded is not supported on this machine',
-  ],
+  ['returns base64', () => ({ isBase64Encoded: true }), 502, unsupported],
   ['fails', fails, 502],
   ['may not be invoked', isDenied, 500],
   ['is too late', () => new Promise(() => undefined), 504, 'Endpoint request timed out'],

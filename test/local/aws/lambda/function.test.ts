@@ -1,10 +1,6 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type LocalFunction,
-  type LocalFunctionOptions,
-  startFunction,
-} from '../../../../local/aws/lambda/function';
+import { type LocalFunctionOptions, startFunction } from '../../../../local/aws/lambda/function';
 import { startProcess } from '../../../../local/aws/lambda/instance';
 import { isAlive } from '../../../../local/shared/processes';
 import { eventually } from '../../../support/eventually';
@@ -12,21 +8,17 @@ import { startInProcess } from '../../../support/in-process';
 import { temporaryFolder } from '../../../support/temporary-folder';
 
 const folder = temporaryFolder();
-const functions: LocalFunction[] = [];
+const functions: ReturnType<typeof startFunction>[] = [];
 afterEach(() => Promise.all(functions.splice(0).map((each) => each.stop())));
 
-/** @returns the folder of a module */
-function bundle(code: string): string {
-  const directory = mkdtempSync(join(folder(), 'function-'));
-  writeFileSync(join(directory, 'index.js'), code);
-  return directory;
-}
-
 /** @param body of a handler with `event` and `context` */
-function start(body: string, options: Partial<LocalFunctionOptions> = {}): LocalFunction {
+function start(body: string, options: Partial<LocalFunctionOptions> = {}) {
+  const bundleDirectory = mkdtempSync(join(folder(), 'function-'));
+  const code = `exports.handler = async (event, context) => { ${body} };`;
+  writeFileSync(join(bundleDirectory, 'index.js'), code);
   const started = startFunction({
     name: 'under-test',
-    bundleDirectory: bundle(`exports.handler = async (event, context) => { ${body} };`),
+    bundleDirectory,
     handler: 'index.handler',
     variables: {},
     timeoutSeconds: 10,
