@@ -1,10 +1,10 @@
 import { App, type Stack, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
-import { readSetting } from '../../lib/environments-app';
+import { createApp, readSetting } from '../../lib/environments-app';
 import { withEveryOption } from '../support/rows';
-import { withApp } from '../support/stacks';
 import { environments } from '../support/table';
+import { withTemporaryFolder } from '../support/temporary-folder';
 
 /** Findings of the pack, acknowledged or not, each as `path rule`. */
 const findingsIn = (app: App): string[] => {
@@ -28,14 +28,14 @@ const acknowledgedOn = ({ node }: IConstruct): (readonly [finding: string, reaso
 
 const rows = environments.map(withEveryOption);
 const accounts = Object.fromEntries(rows.slice(1).map(({ name }, index) => [name, `11112222333${index}`]));
-const { found, acknowledged, targets } = withApp(
-  (app) => ({
+const { found, acknowledged, targets } = withTemporaryFolder((outdir) => {
+  const app = createApp({ outdir, validateTemplates: false, environments: rows, accounts });
+  return {
     found: findingsIn(app),
     acknowledged: app.node.findAll().flatMap(acknowledgedOn),
     targets: app.node.children.map((stack) => (stack as Stack).environment),
-  }),
-  { validateTemplates: false, environments: rows, accounts },
-);
+  };
+});
 
 it('the stacks with every option of the table acknowledge each finding on its resource, and nothing else', () => {
   expect(acknowledged.map(([finding]) => finding).sort()).toEqual(found.sort());

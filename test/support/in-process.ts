@@ -4,19 +4,13 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
 import { compileFunction } from 'node:vm';
-import {
-  type Code,
-  failed,
-  type Invocation,
-  type JsonResult,
-  type Runtime,
-} from '../../local/aws/lambda/instance';
+import { failed, type Instance, type JsonResult, type Runtime } from '../../local/aws/lambda/instance';
 
-type Handle = (invocation: Invocation) => Promise<JsonResult>;
+type Handle = Instance['invoke'];
 
 const { describe, loadHandler } = require('../../local/aws/lambda/bootstrap.cjs') as {
   describe(error: unknown): JsonResult & { readonly ok: false };
-  loadHandler(variables: Code['variables'], load: (path: string) => object, log: Code['onLog']): Handle;
+  loadHandler(variables: object, load: (path: string) => object, log: (line: string) => void): Handle;
 };
 
 /**

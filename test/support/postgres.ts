@@ -4,11 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { clusterIn, readPassword } from '../../local/postgres/cluster';
-import {
-  type PostgresOptions,
-  removePostgres,
-  startPostgres as startIn,
-} from '../../local/postgres/postgres';
+import { removePostgres, startPostgres as startIn } from '../../local/postgres/postgres';
 import { stateFolder } from '../../local/state/paths';
 import { childrenOf } from './local-command';
 import { sharedInRun } from './once-per-run';
@@ -16,18 +12,12 @@ import { sharedInRun } from './once-per-run';
 export type TestPostgres = Awaited<ReturnType<typeof startPostgres>>;
 
 /** A new, empty PostgreSQL in a temporary folder, which `stop` removes. Takes about half a second. */
-export async function startPostgres(options: Pick<PostgresOptions, 'certificate'> = {}) {
+export async function startPostgres(options: Pick<Parameters<typeof startIn>[0], 'certificate'> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
   await copyNewCluster(directory);
   const postgres = await startIn({ directory, durable: false, ...options });
-  const { stop } = postgres;
-  return Object.assign(postgres, {
-    database: 'postgres',
-    async stop() {
-      await stop();
-      await removePostgres(directory);
-    },
-  });
+  const stop = () => postgres.stop().then(() => removePostgres(directory));
+  return { ...postgres, database: 'postgres', stop };
 }
 
 /** Copies the folder of a PostgreSQL that runs, as a snapshot of its volume: what it wrote until one moment. */

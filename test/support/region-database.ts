@@ -29,13 +29,8 @@ export async function startRegionDatabase(access: DatabaseAccess): Promise<Regio
   const { issue, cert } = await createAuthority();
   const postgres = await startPostgres({ certificate: await issue({ name: 'localhost' }) });
   const opened = await openRegion(access, postgres, cert);
-  return {
-    ...opened,
-    async stop() {
-      await opened.stop();
-      await postgres.stop();
-    },
-  };
+  const stop = () => opened.stop().then(postgres.stop);
+  return { ...opened, stop };
 }
 
 /**
@@ -61,7 +56,7 @@ export function useMigratedDatabase(): RegionDatabase {
 
 /** @param certificateAuthorities of direct access */
 async function openRegion(access: DatabaseAccess, postgres: TestDatabase, certificateAuthorities = '') {
-  const { as, close: stop } = await (access === 'data-api'
+  const { as, close } = await (access === 'data-api'
     ? serveDataApi(postgres)
     : serveDirect(postgres, certificateAuthorities));
   const owner = as(postgres.superuser);
@@ -80,7 +75,7 @@ async function openRegion(access: DatabaseAccess, postgres: TestDatabase, certif
       const migrated = await migrateSchema(owner, readMigrations(), roles);
       if (!migrated.ok) throw new Error(JSON.stringify(migrated.error));
     },
-    stop,
+    stop: (): Promise<unknown> => close(),
   };
 }
 
@@ -88,9 +83,8 @@ async function openRegion(access: DatabaseAccess, postgres: TestDatabase, certif
 function readMigrations() {
   const directory = resolve(__dirname, '../../lambda/database/migrations');
   const files = readdirSync(directory).filter((file) => file.endsWith('.sql'));
-  return files
-    .sort()
-    .map((file) => ({ name: basename(file, '.sql'), text: readFileSync(join(directory, file), 'utf8') }));
+  const read = (file: string) => readFileSync(join(directory, file), 'utf8');
+  return files.sort().map((file) => ({ name: basename(file, '.sql'), text: read(file) }));
 }
 
 async function serveDataApi(postgres: TestDatabase) {
@@ -107,9 +101,9 @@ async function serveDataApi(postgres: TestDatabase) {
       const secretArn = `${secretPrefix}${user}`;
       return createDataApiDatabase({ clusterArn, secretArn, database, resumeTimeout: 1000 }, client);
     },
-    async close() {
+    close() {
       client.destroy();
-      await dataApi.close();
+      return dataApi.close();
     },
   };
 }
@@ -131,8 +125,6 @@ function serveDirect({ port, database, superuser, password }: TestDatabase, cert
       open.push(connected);
       return connected;
     },
-    async close() {
-      await Promise.all(open.map((each) => each.close()));
-    },
+    close: () => Promise.all(open.map((each) => each.close())),
   };
 }

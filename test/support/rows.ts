@@ -1,11 +1,4 @@
-import {
-  type Environment,
-  type RestoreSource,
-  restoreSuffix,
-  type SharedKeys,
-  sharedKeysOf,
-} from '../../lib/environment/schema';
-import { environments } from './table';
+import { type Environment, environments, type RestoreSource, restoreSuffix, sharedKeysOf } from './table';
 
 type WithStandby = Environment & Required<Pick<Environment, 'standby'>>;
 
@@ -43,7 +36,7 @@ const adopted = (digit: number) => ({
 });
 
 /** A row's keys in a region, as recorded after a deployment. */
-export function keysIn(region: string, row: Environment, account = '111122223333'): SharedKeys {
+export function keysIn(region: string, row: Environment, account = '111122223333') {
   const arns = sharedKeysOf(row).map(({ purpose, label }, index) => {
     const arn = `arn:aws:kms:${region}:${account}:key/mrk-${String(index).padStart(32, '0')}`;
     return { purpose, label, arn };
@@ -132,18 +125,14 @@ export const serving = (row: Environment): WithStandby => ({
 /** The permanent form of a promotion, as docs/runbook/emergencies.md has an operator write it afterwards. */
 export const promotedForGood: Environment = (() => {
   const { standby, originAddress, domainNames, ...row } = complete;
-  const { stackId, region, zones, vpcCidr, keys, adoptedElasticIp, certificateArn } = standby;
+  const { globalClusterIdentifier: replicaOf, instances, keys, certificateArn, ...taken } = standby;
   return {
     ...row,
-    stackId,
-    region,
-    zones,
-    vpcCidr,
+    ...taken,
     ...(keys && { keyReplicas: keys }),
-    ...(adoptedElasticIp && { adoptedElasticIp }),
     ...(originAddress && { formerAddress: originAddress }),
     ...(domainNames && certificateArn && { domainNames: { ...domainNames, certificateArn } }),
-    database: { ...row.database, replicaOf: standby.globalClusterIdentifier },
+    database: { ...row.database, replicaOf },
   };
 })();
 

@@ -12,10 +12,6 @@ import { withTemporaryFolder } from './temporary-folder';
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 export type Json = any;
 
-/** Loads the constructs when needed: most test files only read templates that others synthesized. */
-const createApp = (options: application.CreateAppOptions) =>
-  (require('../../lib/environments-app') as typeof application).createApp(options);
-
 export interface Resource extends TemplateResource {
   readonly logicalId: string;
   readonly Properties: Json;
@@ -92,6 +88,8 @@ export function synthesizeEveryStack(environments: readonly Environment[] = tabl
 /** The serving stack of a row and its standby. */
 const synthesize = (environment: Environment) =>
   withTemporaryFolder((outdir) => {
+    // Loaded when needed: most test files only read templates that others synthesized.
+    const { createApp }: typeof application = require('../../lib/environments-app');
     const environments = [environment];
     const { manifest } = createApp({ outdir, environments, validateTemplates: false }).synth();
     return stacksIn(manifest).map((listed) => ({
@@ -116,17 +114,8 @@ export function stacksOfShapes(): readonly (readonly [title: string, stack: Stac
 }
 
 /**
- * An app for a test, whose output folder is removed.
- *
- * @param options of the whole app. @default - an empty app, whose templates CloudFormation's rules do not check: they are
- * checked with the whole app (test/tools/synthesis.tool.ts), and take 4 seconds to load
+ * An empty app for a test, whose output folder is removed. CloudFormation's rules check templates with the whole app
+ * (test/tools/synthesis.tool.ts), and take 4 seconds to load.
  */
-export function withApp<Result>(use: (app: App) => Result, options?: application.CreateAppOptions): Result {
-  return withTemporaryFolder((outdir) =>
-    use(
-      options === undefined
-        ? new App({ outdir, builtinCloudFormationValidation: false })
-        : createApp({ outdir, ...options }),
-    ),
-  );
-}
+export const withApp = <Result>(use: (app: App) => Result): Result =>
+  withTemporaryFolder((outdir) => use(new App({ outdir, builtinCloudFormationValidation: false })));

@@ -4,13 +4,7 @@ import promises, { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client, type ClientConfig } from 'pg';
-import {
-  didNotStart,
-  type Postgres,
-  type PostgresOptions,
-  removePostgres,
-  startPostgres,
-} from '../../../local/postgres/postgres';
+import { didNotStart, removePostgres, startPostgres } from '../../../local/postgres/postgres';
 import type * as programs from '../../../local/postgres/programs';
 import { installedPackage, postgresPrograms, requireCapabilities } from '../../../local/postgres/programs';
 import { isAlive } from '../../../local/shared/processes';
@@ -20,14 +14,13 @@ import { temporaryFolder } from '../../support/temporary-folder';
 
 /** Holds a cluster that the tests of this file share. */
 const used = mkdtempSync(join(tmpdir(), 'wallet-test-'));
-const running: Postgres[] = [];
+const running: { stop(): Promise<void> }[] = [];
 beforeAll(() => copyNewCluster(used));
 afterEach(() => Promise.all(running.splice(0).map((postgres) => postgres.stop())));
-afterAll(() => rm(used, { recursive: true }));
 /** Empty. For root: PostgreSQL's account cannot enter it. */
 const folder = temporaryFolder();
 
-async function start(options: Partial<PostgresOptions> = {}): Promise<Postgres> {
+async function start(options: Partial<Parameters<typeof startPostgres>[0]> = {}) {
   const postgres = await startPostgres({ directory: used, durable: false, ...options });
   running.push(postgres);
   return postgres;
@@ -66,9 +59,8 @@ it('reports only crashes; another start has the committed data, and stop leaves 
   await eventually(() => ends.length > 0);
   await killed.stop();
   const next = await start({ onUnexpectedEnd });
-  for (const host of ['127.0.0.1', next.socketDirectory]) {
+  for (const host of ['127.0.0.1', next.socketDirectory])
     expect(await query({ ...next, host }, 'table commits')).toEqual([{ answer: 42 }]);
-  }
   for (const _ of [1, 2]) await next.stop();
   expect(ends).toEqual(['SIGKILL']);
   expect([isAlive(next.pid), existsSync(next.socketDirectory)]).toEqual([false, false]);
@@ -126,9 +118,8 @@ it('runs from a copy of a package that it cannot use', async () => {
   const cache = join(isRoot ? '/var/cache' : join(folder(), '.cache'), 'wallet-infrastructure');
   const wasThere = existsSync(cache);
   jest.resetModules();
-  const { initdb, account } = await (
-    require('../../../local/postgres/programs') as typeof programs
-  ).postgresPrograms();
+  const again: typeof programs = require('../../../local/postgres/programs');
+  const { initdb, account } = await again.postgresPrograms();
   expect(initdb.startsWith(cache)).toBe(true);
   expect(execFileSync(initdb, ['--version'], { ...account, cwd: '/', encoding: 'utf8' })).toContain(' 17.');
   if (!wasThere) await rm(cache, { recursive: true });

@@ -4,7 +4,6 @@ import { type ExecuteStatementCommandInput, RDSData } from '@aws-sdk/client-rds-
 import { Client, type ClientConfig } from 'pg';
 import { localCertificate } from '../../../../local/aws/rds/certificate';
 import { ensureDatabase } from '../../../../local/aws/rds/resources';
-import type { LoopbackServer } from '../../../../local/shared/loopback-server';
 import { localClient, startDataApi } from '../../../support/aws-client';
 import { createAuthority } from '../../../support/certificates';
 import { eventually } from '../../../support/eventually';
@@ -22,7 +21,7 @@ const secretOf = (role: string) => `arn:aws:secretsmanager:eu-central-1:00000000
 const owner = { username: 'master', password: 'correct horse' };
 const folder = temporaryFolder();
 let postgres: TestPostgres;
-let api: LoopbackServer;
+let api: Awaited<ReturnType<typeof startDataApi>>;
 let data: RDSData;
 let caller: { resourceArn: string; secretArn: string };
 
