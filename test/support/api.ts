@@ -57,15 +57,11 @@ export async function walletDeletion(
   local: LocalEnvironment,
   environment: string,
   organization: Organization,
-  callerId = organization.callerId,
 ): Promise<WireRequest> {
-  const caller = ['--caller', callerId];
+  const sign = (command: string, ...options: string[]) =>
+    local.wallet(environment, command, '--caller', organization.callerId, ...options);
   const action = ['--method', 'DELETE', '--path', deletionPath(organization)];
-  return deletion(
-    organization,
-    await local.wallet(environment, 'token', ...caller),
-    await local.wallet(environment, 'user-action', ...caller, ...action),
-  );
+  return deletion(organization, await sign('token'), await sign('user-action', ...action));
 }
 
 /** The deletion of the organization's user group with these tokens. */
@@ -81,17 +77,18 @@ const deletionPath = ({ userGroupId }: Organization) => `/auth/user-groups/${use
 
 /** Signs tokens with the private keys of a local environment, through its KMS; valid by default. */
 export function openTokenMaker(local: LocalEnvironment, environment: string, iss: string) {
-  function signer(output: string, typ: Parameters<typeof signJwt>[2]) {
+  function signer(
+    name: keyof ReturnType<typeof documentedClaims>,
+    output: string,
+    typ: 'JWT' | 'user-action+jwt',
+  ) {
     const KeyId = local.outputs(environment)[output] ?? '';
     const kms = new KMS({ ...localClient(local.endpoints.kms ?? ''), region: KeyId.split(':')[3] ?? '' });
-    return (claims: Json) => signJwt(kms, KeyId, typ, claims);
+    return (organization: Organization, claims?: Json) =>
+      signJwt(kms, KeyId, typ, { ...documentedClaims(iss, organization)[name], ...claims });
   }
-  const signAccessToken = signer('TokenSigningKeyArn', 'JWT');
-  const signUserAction = signer('UserActionSigningKeyArn', 'user-action+jwt');
   return {
-    accessToken: (organization: Organization, claims?: Json) =>
-      signAccessToken({ ...documentedClaims(iss, organization).accessToken, ...claims }),
-    userAction: (organization: Organization, claims?: Json) =>
-      signUserAction({ ...documentedClaims(iss, organization).userAction, ...claims }),
+    accessToken: signer('accessToken', 'TokenSigningKeyArn', 'JWT'),
+    userAction: signer('userAction', 'UserActionSigningKeyArn', 'user-action+jwt'),
   };
 }

@@ -37,13 +37,9 @@ export function childrenOf(pid: number): number[] {
 
 const treeOf = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(treeOf)];
 
-/** A Node.js process in a folder, with these variables beside this process's own. */
-export function startNodeIn(
-  directory: string,
-  args: readonly string[],
-  variables: Readonly<Record<string, string>> = {},
-) {
-  const child = spawn(process.execPath, args, { cwd: directory, env: { ...process.env, ...variables } });
+/** A Node.js process in a folder. */
+export function startNodeIn(directory: string, args: readonly string[]) {
+  const child = spawn(process.execPath, args, { cwd: directory });
   const said = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {

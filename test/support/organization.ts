@@ -14,10 +14,8 @@ export const ownFacts = {
 };
 
 export async function seedOrganization(database: Database): Promise<Organization> {
-  const made = await organizations.seed(
-    { userGroupName: 'Treasury', ephemeral: false },
-    { database, ...ownFacts },
-  );
+  const input = { userGroupName: 'Treasury', ephemeral: false };
+  const made = await organizations.seed(input, { database, ...ownFacts });
   if (!made.ok) throw new Error(JSON.stringify(made.error));
   return made.value as Organization;
 }
@@ -48,9 +46,7 @@ export async function addGroup(
   name: string = newId('ug'),
 ): Promise<string> {
   const userGroupId = newId('ug');
-  await rows(
-    database,
-    sql`
+  const added = sql`
     with user_group as (
       insert into user_groups (user_group_id, organization_id, name) values (${userGroupId}, ${organizationId}, ${name})
     ), member as (
@@ -59,8 +55,8 @@ export async function addGroup(
     )
     insert into permission_assignments (assignment_id, organization_id, permission_id, user_group_id)
     select ${newId('as')}, organization_id, permission_id, ${userGroupId}
-    from permissions where organization_id = ${organizationId}`,
-  );
+    from permissions where organization_id = ${organizationId}`;
+  await rows(database, added);
   return userGroupId;
 }
 
@@ -70,14 +66,11 @@ export const gone = { groups: 0, members: 0, assignments: 0, deletions: 1 };
 
 /** Row counts of a group: itself, members, assignments, and its deletions in the audit. */
 export async function traces(database: Database, userGroupId: string): Promise<Row> {
-  const [counts] = await rows(
-    database,
-    sql`
+  const counts = sql`
     select
       (select count(*)::int from user_groups where user_group_id = ${userGroupId}) as groups,
       (select count(*)::int from user_group_members where user_group_id = ${userGroupId}) as members,
       (select count(*)::int from permission_assignments where user_group_id = ${userGroupId}) as assignments,
-      (select count(*)::int from audit_records where subject_id = ${userGroupId} and outcome = 'deleted') as deletions`,
-  );
-  return counts as Row;
+      (select count(*)::int from audit_records where subject_id = ${userGroupId} and outcome = 'deleted') as deletions`;
+  return (await rows(database, counts))[0] as Row;
 }

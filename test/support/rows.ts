@@ -71,22 +71,20 @@ export const withEveryOption = (row: Environment) =>
 /** As in docs/deploying.md, "Try it on AWS". */
 export const disposable: Environment = { ...withoutSla, disposable: true };
 
+const { standby: _standby, multiRegionKeys: _keys, ...ofOneRegion } = withSla;
 /** An additional valid row. */
-export const newcomer: Environment = (() => {
-  const { standby, multiRegionKeys, ...row } = withSla;
-  return {
-    ...row,
-    name: 'newcomer',
-    stackId: 'WalletNewcomer',
-    title: 'Singapore, production',
-    region: unused,
-    residencyRegions: [unused],
-    zones: ['a', 'b', 'c'].map((letter) => `${unused}${letter}`),
-    vpcCidr: '192.168.240.0/20',
-    databaseAccess: 'direct',
-    tokenIssuer: 'https://newcomer.example',
-  };
-})();
+export const newcomer: Environment = {
+  ...ofOneRegion,
+  name: 'newcomer',
+  stackId: 'WalletNewcomer',
+  title: 'Singapore, production',
+  region: unused,
+  residencyRegions: [unused],
+  zones: ['a', 'b', 'c'].map((letter) => `${unused}${letter}`),
+  vpcCidr: '192.168.240.0/20',
+  databaseAccess: 'direct',
+  tokenIssuer: 'https://newcomer.example',
+};
 
 /** An additional row with the options that exclude those of `withEveryOption`. */
 export const withOtherOptions = {

@@ -46,16 +46,11 @@ export const flagsOf = (path: string): readonly (string | undefined)[] | undefin
   walletCommands.find(([known]) => known === path)?.[1].options.map(({ long }) => long);
 
 /**
- * Writes stack outputs into a folder as `npm start` and `cdk deploy --outputs-file` do.
+ * Writes stack outputs into a folder as `npm start` and `cdk deploy --outputs-file` do. @returns the outputs file
  *
  * @param endpoints of the services of this machine. @default - none: the stacks are deployed to AWS
- * @returns the outputs file
  */
-export function writeOutputs(
-  folder: string,
-  outputs: object | string,
-  endpoints?: Readonly<Record<string, string>>,
-): string {
+export function writeOutputs(folder: string, outputs: object | string, endpoints?: object): string {
   const file = join(folder, 'outputs.json');
   writeFileSync(file, typeof outputs === 'string' ? outputs : JSON.stringify(outputs));
   if (endpoints) writeFileSync(join(folder, 'endpoints.json'), JSON.stringify(endpoints));

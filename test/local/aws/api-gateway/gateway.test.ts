@@ -67,9 +67,8 @@ async function start(
     async invoke(event: object) {
       events.push(JSON.parse(JSON.stringify(event)));
       const payload = await functions[arn.split(':').at(-1) ?? '']?.(event);
-      return payload instanceof Error
-        ? failed(payload.name, payload.message)
-        : ({ ok: true, payload } as const);
+      if (payload instanceof Error) return failed(payload.name, payload.message);
+      return { ok: true, payload } as const;
     },
   });
   gateway.serve({ api: read(changes), findFunction, region: 'eu-central-1', clock });

@@ -28,11 +28,8 @@ it('a custom resource fails with the reason of its handler, and is applied again
       functions: { find: (arn: string) => (arn === 'handler' ? { arn, invoke } : framework) },
     };
     const properties = { ServiceToken: 'framework', Arn };
-    const made = createCustomResource(
-      { logicalId: 'Keys', type: 'Custom::Keys', properties },
-      needs as never,
-    );
-    const problem = await made.then(() => 'none', String);
+    const request = { logicalId: 'Keys', type: 'Custom::Keys', properties };
+    const problem = await createCustomResource(request, needs as never).then(() => 'none', String);
     return { problem, events: invoke.mock.calls.flat() };
   }
   const broken = await apply('a', failed('Error', '0003-broken.sql: syntax error'));
