@@ -40,8 +40,6 @@ ChildProcess.prototype.spawn = function (...args) {
   return failure;
 };
 
-/** Shutdowns of closed sockets, which Node.js lists until they are collected. */
-const ended = ['SimpleShutdownWrap'];
 /** What is open, with what keeps no process alive: children, and the process's own listeners. */
 function listOpen() {
   const signals = process.eventNames().filter((name) => /^SIG/.test(String(name)));
@@ -49,21 +47,19 @@ function listOpen() {
   const commands = Array.from(children, ({ spawnargs }) => spawnargs.join(' '));
   // esbuild's own is one for each worker.
   const processes = commands.filter((command) => !/esbuild --service=/.test(command));
-  return [
-    ...process.getActiveResourcesInfo().filter((name) => !ended.includes(name)),
-    ...listeners,
-    ...processes,
-  ];
+  // Shutdowns of closed sockets are listed until they are collected.
+  const resources = process.getActiveResourcesInfo().filter((name) => name !== 'SimpleShutdownWrap');
+  return [...resources, ...listeners, ...processes];
 }
+
 /** What was not open before, and does not close within 20 s: more than any takes beside other load. */
 async function leftOpen(before) {
   const deadline = performance.now() + 20_000;
   for (;;) {
     const earlier = [...before];
     // Of what has one name, as many are new as there are more.
-    const left = listOpen().filter(
-      (each) => !earlier.includes(each) || !earlier.splice(earlier.indexOf(each), 1),
-    );
+    const isNew = (each) => !earlier.includes(each) || !earlier.splice(earlier.indexOf(each), 1);
+    const left = listOpen().filter(isNew);
     if (left.length === 0 || performance.now() > deadline) return left;
     await sleep(10);
   }

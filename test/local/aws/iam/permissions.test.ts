@@ -32,12 +32,8 @@ const via = { ...allow, Condition: { StringEquals: { 'kms:ViaService': 'secretsm
 const calledVia = (name: string) => ({ ...send, context: { 'kms:viaservice': name } });
 const unencrypted = { ...toAll(deny), Condition: { Bool: { 'aws:SecureTransport': false } } };
 const functionArn = (name: string) => `arn:aws:lambda:eu-central-1:000000000000:function:${name}`;
-const denyFrom = {
-  Effect: 'Deny',
-  Action: '*',
-  Resource: '*',
-  Condition: { ArnLike: { 'lambda:SourceFunctionArn': functionArn('Wallet-*') } },
-};
+const fromWallet = { ArnLike: { 'lambda:SourceFunctionArn': functionArn('Wallet-*') } };
+const denyFrom = { Effect: 'Deny', Action: '*', Resource: '*', Condition: fromWallet };
 const sentFrom = (name: string) => ({ ...send, context: { 'lambda:sourcefunctionarn': functionArn(name) } });
 
 const explicit = 'with an explicit deny';
@@ -61,12 +57,9 @@ it.each<[what: string, policies: Policies, asked: Asked, outcome: string]>([
   ['the key denies it', { role: maySign, key: [ofAccount, toAll(mayNotSign)] }, sign, explicit],
   ['the resource denies it without TLS', { role: allow, queue: unencrypted }, send, 'allowed'],
 ])('a function calls a service, and %s', (_, policies, asked, outcome) => {
-  const { action, resource } = asked;
-  expect(decide(policies, asked)).toContain(
-    outcome === 'allowed'
-      ? outcome
-      : `User: ${role} is not authorized to perform: ${action} on resource: ${resource} ${outcome}`,
-  );
+  const what = `${asked.action} on resource: ${asked.resource}`;
+  const denial = `User: ${role} is not authorized to perform: ${what} ${outcome}`;
+  expect(decide(policies, asked)).toContain(outcome === 'allowed' ? outcome : denial);
 });
 
 it('a service invokes a function only for the resource that a permission names', () => {

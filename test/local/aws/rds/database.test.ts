@@ -15,15 +15,15 @@ import { temporaryFolder } from '../../../support/temporary-folder';
 type Input = Partial<ExecuteStatementCommandInput>;
 
 const resourceArn = 'arn:aws:rds:eu-central-1:000000000000:cluster:wallet';
-/** Secrets are named after their roles; except for the superuser, the role's name is also its password. */
+/** Secrets are named after their roles. All have the superuser's password. */
 const secretOf = (role: string) => `arn:aws:secretsmanager:eu-central-1:000000000000:secret:${role}`;
 
+const caller = { resourceArn, secretArn: secretOf('postgres') };
 const owner = { username: 'master', password: 'correct horse' };
 const folder = temporaryFolder();
 let postgres: TestPostgres;
 let api: Awaited<ReturnType<typeof startDataApi>>;
 let data: RDSData;
-let caller: { resourceArn: string; secretArn: string };
 
 beforeAll(async () => {
   const { issue } = await createAuthority();
@@ -33,15 +33,12 @@ beforeAll(async () => {
     statementMs: 1_500,
     resolve({ secretArn }) {
       const user = secretArn.split(':').at(-1) ?? '';
-      if (user === 'unknown') return 'unknown-secret';
-      const password = user === postgres.superuser ? postgres.password : user;
-      return { ...postgres, database: 'wallet', user, password };
+      return user === 'unknown' ? 'unknown-secret' : { ...postgres, database: 'wallet', user };
     },
   });
   data = new RDSData(localClient(api.url));
-  caller = { resourceArn, secretArn: secretOf(postgres.superuser) };
   await execute('create table entry (id int primary key)');
-  await execute(`create role reader login password 'reader'`);
+  await execute(`create role reader login password '${postgres.password}'`);
 });
 afterAll(async () => {
   await api.close();
