@@ -22,11 +22,8 @@ export interface WireRequest {
 export type Answer = Awaited<ReturnType<typeof send>>;
 
 /** Sends a request, and reads the response as it is. */
-export async function exchange(
-  baseUrl: string,
-  { method = 'DELETE', path, headers = [], body }: WireRequest,
-) {
-  const { hostname, port, host } = new URL(baseUrl);
+export async function exchange(url: string, { method = 'DELETE', path, headers = [], body }: WireRequest) {
+  const { hostname, port, host } = new URL(url);
   // With headers as a list, Node adds none of its own.
   const hosts = headers.some(([name]) => name === 'host') ? [] : ['host', host];
   const length = body === undefined ? [] : ['content-length', `${Buffer.byteLength(body)}`];
@@ -53,15 +50,11 @@ export async function send(baseUrl: string, wire: WireRequest) {
 export type TokenMaker = ReturnType<typeof openTokenMaker>;
 
 /** A valid deletion of the organization's user group, with tokens from the command line. */
-export async function walletDeletion(
-  local: LocalEnvironment,
-  environment: string,
-  organization: Organization,
-): Promise<WireRequest> {
+export async function walletDeletion(local: LocalEnvironment, environment: string, of: Organization) {
   const sign = (command: string, ...options: string[]) =>
-    local.wallet(environment, command, '--caller', organization.callerId, ...options);
-  const action = ['--method', 'DELETE', '--path', deletionPath(organization)];
-  return deletion(organization, await sign('token'), await sign('user-action', ...action));
+    local.wallet(environment, command, '--caller', of.callerId, ...options);
+  const action = ['--method', 'DELETE', '--path', deletionPath(of)];
+  return deletion(of, await sign('token'), await sign('user-action', ...action));
 }
 
 /** The deletion of the organization's user group with these tokens. */
@@ -77,11 +70,7 @@ const deletionPath = ({ userGroupId }: Organization) => `/auth/user-groups/${use
 
 /** Signs tokens with the private keys of a local environment, through its KMS; valid by default. */
 export function openTokenMaker(local: LocalEnvironment, environment: string, iss: string) {
-  function signer(
-    name: keyof ReturnType<typeof documentedClaims>,
-    output: string,
-    typ: 'JWT' | 'user-action+jwt',
-  ) {
+  function signer(name: 'accessToken' | 'userAction', output: string, typ: 'JWT' | 'user-action+jwt') {
     const KeyId = local.outputs(environment)[output] ?? '';
     const kms = new KMS({ ...localClient(local.endpoints.kms ?? ''), region: KeyId.split(':')[3] ?? '' });
     return (organization: Organization, claims?: Json) =>

@@ -41,11 +41,10 @@ const treeOf = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(treeO
 export function startNodeIn(directory: string, args: readonly string[]) {
   const child = spawn(process.execPath, args, { cwd: directory });
   const said = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
+  for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (text: string) => {
       said[name] += text;
     });
-  }
   const end = once(child, 'close').then(([exitCode]) => ({ exitCode: exitCode as number | null, ...said }));
   const ended = () => end;
   return { process: child, said, ended };

@@ -14,10 +14,7 @@ export const withoutSla = having(({ serviceLevelAgreement }) => !serviceLevelAgr
 export const withStandby = having(({ standby }) => standby) as WithStandby;
 
 /** The environments that the end-to-end tests share: one with the Data API, which is deprecated, one with direct access. */
-export const running: readonly [overDataApi: Environment, direct: Environment] = [
-  withoutSla,
-  withDirectAccess,
-];
+export const running = [withoutSla, withDirectAccess] as const;
 
 /** A region that the table does not use. */
 const unused = 'ap-southeast-1';
@@ -100,15 +97,11 @@ export const withOtherOptions = {
 /** A row as in docs/runbook/emergencies.md, "Restore to a point in time". */
 export function restored({ standby, ...row }: Environment, restoreFrom: RestoreSource): Environment {
   const { replicaOf: _, ...database } = row.database;
+  const globalClusterIdentifier = `${standby?.globalClusterIdentifier}${restoreSuffix({ restoreFrom })}`;
   return {
     ...row,
     database: { ...database, restoreFrom },
-    ...(standby && {
-      standby: {
-        ...standby,
-        globalClusterIdentifier: `${standby.globalClusterIdentifier}${restoreSuffix({ restoreFrom })}`,
-      },
-    }),
+    ...(standby && { standby: { ...standby, globalClusterIdentifier } }),
   };
 }
 
@@ -153,8 +146,6 @@ export const returned: WithStandby = (() => {
   };
 })();
 
-const source = { cluster: 'wallet-eu-0123abcd', time: '2026-11-21T10:30:00Z' };
-
 /**
  * A row in each shape that the documents prescribe, for what holds of any. What an edit makes of them is a row of one of these
  * shapes again: environments.test.ts.
@@ -164,7 +155,7 @@ export const shapes: Readonly<Record<string, Environment>> = {
   complete,
   promoted: serving(complete),
   returned,
-  restored: restored(complete, source),
+  restored: restored(complete, { cluster: 'wallet-eu-0123abcd', time: '2026-11-21T10:30:00Z' }),
   'with direct access': withDirectAccess,
   'without a service level agreement': withoutSla,
   'one more': withOtherOptions,

@@ -63,13 +63,10 @@ export class StackTemplate {
   /** The statements of the policies of a function's role. */
   statementsOf(lambda: Resource): Json[] {
     const role = lambda.Properties.Role['Fn::GetAtt'][0];
-    const inline = (this.get(role).Properties.Policies ?? []) as Json[];
-    const attached = this.all('AWS::IAM::Policy').filter(({ Properties }) =>
-      Properties.Roles.some((reference: Json) => reference.Ref === role),
-    );
-    return [...inline, ...attached.map(({ Properties }) => Properties)].flatMap(
-      ({ PolicyDocument }) => PolicyDocument.Statement,
-    );
+    const inline: Json[] = this.get(role).Properties.Policies ?? [];
+    const attached = this.all('AWS::IAM::Policy').map(({ Properties }) => Properties);
+    const own = attached.filter(({ Roles }) => Roles.some(({ Ref }: Json) => Ref === role));
+    return [...inline, ...own].flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
   }
 }
 
