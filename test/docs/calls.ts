@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SourceFile } from '../architecture/sources';
 import { permissionsOf } from '../constructs/documented-permissions';
-import { type Document, readDocuments } from '../support/documents';
+import { readDocuments } from '../support/documents';
 import { oncePerRun } from '../support/once-per-run';
 import { withTemporaryFolder } from '../support/temporary-folder';
 import { walletCommands } from '../support/wallet-command';
@@ -24,7 +25,7 @@ export interface DocumentedCall {
 }
 
 /** The sections of a document. @returns `role`: as `**Role**: …` names it */
-export const sectionsIn = ({ text }: Document) =>
+export const sectionsIn = ({ text }: SourceFile) =>
   text.split(/^(?=##+ )/m).map((part) => ({
     heading: /^##+ (.*)/.exec(part)?.[1] ?? '',
     role: /^\*\*Role\*\*: ([^.]+)\./m.exec(part)?.[1],

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { transformSync } from 'esbuild';
 import { projectRoot, type SourceFile } from '../architecture/sources';
 
-export type Document = SourceFile;
-
-export function readDocuments(): readonly Document[] {
+export function readDocuments(): readonly SourceFile[] {
   const inFolder = readdirSync(join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' });
   const paths = ['CHANGELOG.md', 'CONTRIBUTING.md', 'README.md', 'SECURITY.md'];
   paths.push(...inFolder.filter((path) => path.endsWith('.md')).map((path) => join('docs', path)));

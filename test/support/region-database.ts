@@ -20,7 +20,6 @@ type TestDatabase = Pick<TestPostgres, 'host' | 'port' | 'superuser' | 'password
 export type RegionDatabase = Awaited<ReturnType<typeof openRegion>>;
 
 const region = 'eu-central-1';
-const rolePassword = 'only-for-this-test';
 const clusterArn = `arn:aws:rds:${region}:000000000000:cluster:test`;
 const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
 
@@ -70,8 +69,8 @@ async function openRegion(access: DatabaseAccess, postgres: TestDatabase, certif
     async migrate() {
       // Aurora has it.
       if (access === 'direct') await owner.execute(sql`create role rds_iam`);
-      const password = access === 'data-api' && { password: rolePassword };
-      const roles = databaseRoles.map((name) => ({ name, ...password }));
+      const withPassword = access === 'data-api' && { password: postgres.password };
+      const roles = databaseRoles.map((name) => ({ name, ...withPassword }));
       const migrated = await migrateSchema(owner, readMigrations(), roles);
       if (!migrated.ok) throw new Error(JSON.stringify(migrated.error));
     },
@@ -88,12 +87,9 @@ function readMigrations() {
 }
 
 async function serveDataApi(postgres: TestDatabase) {
-  const { database, superuser, password } = postgres;
+  const { database } = postgres;
   const dataApi = await startDataApi({
-    resolve({ secretArn }) {
-      const user = secretArn.slice(secretPrefix.length);
-      return { ...postgres, user, password: user === superuser ? password : rolePassword };
-    },
+    resolve: ({ secretArn }) => ({ ...postgres, user: secretArn.slice(secretPrefix.length) }),
   });
   const client = new RDSDataClient(localClient(dataApi.url));
   return {
@@ -108,19 +104,18 @@ async function serveDataApi(postgres: TestDatabase) {
   };
 }
 
-function serveDirect({ port, database, superuser, password }: TestDatabase, certificateAuthorities: string) {
-  const host = 'localhost';
+function serveDirect({ port, database, password }: TestDatabase, certificateAuthorities: string) {
   const open: { close(): Promise<void> }[] = [];
   return {
     as(user: string): TransactionalDatabase {
       const connected = createDirectDatabase({
-        host,
+        host: 'localhost',
         port,
         user,
         database,
         certificateAuthorities,
-        // Any token signs in: local/postgres/postgres.ts.
-        password: async () => (user === superuser ? password : 'token'),
+        // Only the superuser's: any token signs in, see local/postgres/postgres.ts.
+        password: async () => password,
       });
       open.push(connected);
       return connected;

@@ -35,11 +35,9 @@ export const walletCommands = leaves(createProgram(silent), []);
 
 function leaves(command: Command, words: readonly string[]): [path: string, command: Command][] {
   if (command.commands.length === 0) return [[words.join(' '), command]];
-  return command
-    .createHelp()
-    .visibleCommands(command)
-    .filter((each) => each.name() !== 'help')
-    .flatMap((each) => leaves(each, [...words, each.name()]));
+  const visible = command.createHelp().visibleCommands(command);
+  const own = visible.filter((each) => each.name() !== 'help');
+  return own.flatMap((each) => leaves(each, [...words, each.name()]));
 }
 
 export const flagsOf = (path: string): readonly (string | undefined)[] | undefined =>
