@@ -1,23 +1,21 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { githubEnvironments } from '../../domain/workflow-roles';
-import { type HttpServer, startHttpServer } from '../support/http-server';
+import { startHttpServer } from '../support/http-server';
 import { first, withStandby } from '../support/rows';
 import { environments } from '../support/table';
+import { useShared } from '../support/use-shared';
 import { useWorkspaces } from './workspace';
 
 /** GitHub's responses by path, or their status; 404 for any other. */
 let answers: Readonly<Record<string, unknown>> = {};
-let github: HttpServer;
-
-beforeAll(async () => {
-  github = await startHttpServer(({ url = '', headers }, response) => {
+const github = useShared(() =>
+  startHttpServer(({ url = '', headers }, response) => {
     const answer = headers.authorization === 'Bearer token' ? answers[url] : undefined;
     const status = typeof answer === 'number' ? answer : answer === undefined ? 404 : 200;
     response.writeHead(status).end(JSON.stringify(answer ?? {}));
-  });
-});
-afterAll(() => github.stop());
+  }),
+);
 
 const variables = () => ({
   GITHUB_API_URL: github.url.replace(/\/$/, ''),

@@ -4,14 +4,11 @@ import { query, sql } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
 import { createAuthority } from '../support/certificates';
 import { startPostgres } from '../support/postgres';
-import { type RegionDatabase, startRegionDatabase } from '../support/region-database';
+import { startRegionDatabase } from '../support/region-database';
+import { useShared } from '../support/use-shared';
 
 describe.each(['data-api', 'direct'] as const)('a database with %s access', (access) => {
-  let region: RegionDatabase;
-  beforeAll(async () => {
-    region = await startRegionDatabase(access);
-  });
-  afterAll(() => region.stop());
+  const region = useShared(() => startRegionDatabase(access));
 
   const run = (...statement: Parameters<typeof sql>) => region.owner.execute(sql(...statement));
   const unavailable = fail({ kind: 'database_unavailable', reason: expect.any(String) });

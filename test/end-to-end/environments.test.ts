@@ -9,16 +9,13 @@ import {
   type WireRequest,
   walletDeletion,
 } from '../support/api';
-import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
+import { localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { running } from '../support/rows';
 import { type Json, seconds } from '../support/tokens';
+import { useShared } from '../support/use-shared';
 
-let local: LocalEnvironment;
-beforeAll(async () => {
-  local = await localEnvironment();
-});
-
+const local = useShared(localEnvironment);
 const seed = (environment: string) => local.walletJson<Organization>(environment, 'seed');
 const urlOf = (environment: string) => local.outputs(environment).ApiBaseUrl ?? '';
 const requestId = expect.stringMatching(/./);

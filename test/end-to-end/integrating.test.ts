@@ -8,18 +8,16 @@ import { newId } from '../../domain/ids';
 import { projectRoot } from '../architecture/sources';
 import { localClient } from '../support/aws-client';
 import { codeUnder, load } from '../support/documents';
-import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
+import { localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { openLocalDatabase } from '../support/postgres';
 import { running } from '../support/rows';
+import { useShared } from '../support/use-shared';
 import { startWebhookReceiver } from '../support/webhook-receiver';
 
 const integrating = 'docs/integrating.md';
 const [withDataApi, withDirectAccess] = running;
-let local: LocalEnvironment;
-beforeAll(async () => {
-  local = await localEnvironment();
-});
+const local = useShared(localEnvironment);
 const clientOf = (service: string) => localClient(local.endpoints[service] ?? '');
 const secret = { username: 'accounts', password: 'only-for-this-test' };
 

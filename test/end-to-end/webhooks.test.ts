@@ -1,21 +1,16 @@
 import type { Attempt } from '../../domain/delivery';
 import { eventually } from '../support/eventually';
-import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
+import { localEnvironment } from '../support/local-environment';
 import { expectDocumentedDelivery } from '../support/openapi';
 import type { Organization } from '../support/organization';
 import { openLocalDatabase } from '../support/postgres';
 import { running } from '../support/rows';
-import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../support/webhook-receiver';
+import { useShared } from '../support/use-shared';
+import { startWebhookReceiver, verifyDelivery } from '../support/webhook-receiver';
 
 const data = '{"wei":12345678901234567890}';
-let local: LocalEnvironment;
-let receiver: WebhookReceiver;
-
-beforeAll(async () => {
-  local = await localEnvironment();
-  receiver = await startWebhookReceiver();
-});
-afterAll(() => receiver.stop());
+const local = useShared(localEnvironment);
+const receiver = useShared(startWebhookReceiver);
 
 /** Waits for the rows of attempts, which are written after the receiver's response. */
 async function attempts(environment: string, eventId: string, count: number): Promise<readonly Attempt[]> {

@@ -3,7 +3,8 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { createQueues } from '../../lambda/shared/queue';
 import { recordLog } from '../support/log';
 import { useMigratedDatabase } from '../support/region-database';
-import { type TestQueue, useTestQueues } from '../support/sqs';
+import { startTestQueues, type TestQueue } from '../support/sqs';
+import { useShared } from '../support/use-shared';
 import { addOrganization, addWebhook } from '../support/webhooks';
 
 /** The content of a queue without visible messages. */
@@ -18,7 +19,7 @@ const queueNames = ['events', 'deliveries', 'retries', 'deadLetters'] as const;
 export function usePipeline() {
   const database = useMigratedDatabase();
   const log = recordLog();
-  const queues = useTestQueues();
+  const queues = useShared(startTestQueues);
   beforeEach(async () => {
     log.clear();
     pipeline.organizationId = await addOrganization(database.owner);

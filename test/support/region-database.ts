@@ -13,6 +13,7 @@ import { createAuthority } from './certificates';
 import { sharedInRun } from './once-per-run';
 import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';
+import { useShared } from './use-shared';
 
 type TestDatabase = Pick<TestPostgres, 'host' | 'port' | 'superuser' | 'password' | 'database'>;
 
@@ -36,22 +37,19 @@ export async function startRegionDatabase(access: DatabaseAccess): Promise<Regio
  * A region's database with the schema of the product, for the tests of the file or block that calls it. It is on a server that
  * the test files of a run share: tests that change roles or disturb the server start their own.
  */
-export function useMigratedDatabase(): RegionDatabase {
-  const opened = {} as RegionDatabase;
-  beforeAll(async () => {
+export const useMigratedDatabase = (): RegionDatabase =>
+  useShared(async () => {
     const server = await sharedInRun<TestPostgres>('postgres');
     const database = `test_${randomBytes(8).toString('hex')}`;
     const client = new Client({ ...server, user: server.superuser });
     await client.connect();
     await client.query(`create database ${database}`);
-    Object.assign(opened, await openRegion('data-api', { ...server, database }));
+    const opened = await openRegion('data-api', { ...server, database });
     // Roles belong to the server: one test file at a time, until this connection ends.
     await client.query('select pg_advisory_lock(1)');
     await opened.migrate().finally(() => client.end());
+    return opened;
   });
-  afterAll(() => opened.stop());
-  return opened;
-}
 
 /** @param certificateAuthorities of direct access */
 async function openRegion(access: DatabaseAccess, postgres: TestDatabase, certificateAuthorities = '') {

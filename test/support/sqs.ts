@@ -67,11 +67,3 @@ export async function startTestQueues() {
   }
   return { sqs, server, create, stop };
 }
-
-/** Queues for the tests of the file that calls it. */
-export function useTestQueues() {
-  const queues = {} as Awaited<ReturnType<typeof startTestQueues>>;
-  beforeAll(async () => Object.assign(queues, await startTestQueues()));
-  afterAll(() => queues.stop());
-  return queues;
-}

@@ -14,26 +14,25 @@ import type { DeliveryPorts, Receivers, Webhooks } from '../../../lambda/deliver
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { expectDocumentedDelivery } from '../../support/openapi';
-import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
+import { useShared } from '../../support/use-shared';
+import { startWebhookReceiver, verifyDelivery } from '../../support/webhook-receiver';
 import { disableWebhook, eventText } from '../../support/webhooks';
 import { hidden, missing, usePipeline } from '../pipeline';
 
 const world = usePipeline();
-let receiver: WebhookReceiver;
+const receiver = useShared(startWebhookReceiver);
 let webhooks: Webhooks;
 let webhookId: string;
 /** The path of its URL. */
 let path: string;
 
-beforeAll(async () => {
+beforeAll(() => {
   webhooks = createWebhooks(world.database.as('deliver_webhook'));
-  receiver = await startWebhookReceiver();
 });
 beforeEach(async () => {
   path = `in?of=${world.organizationId}`;
   webhookId = await world.addWebhook({ url: receiver.url(path) });
 });
-afterAll(() => receiver.stop());
 
 const requests = () => receiver.received(path, 0);
 const secretOf = (id: string, version: number) =>

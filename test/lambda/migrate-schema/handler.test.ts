@@ -7,7 +7,8 @@ import { migrations } from '../../../lambda/database/migrations';
 import { awaitDatabase, createHandler } from '../../../lambda/migrate-schema/handler';
 import { type MigrationFailed, migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
 import { recordLog } from '../../support/log';
-import { type RegionDatabase, startRegionDatabase } from '../../support/region-database';
+import { startRegionDatabase } from '../../support/region-database';
+import { useShared } from '../../support/use-shared';
 
 it('the list contains every file of the folder, in order', () => {
   const files = readdirSync(join(__dirname, '../../../lambda/database/migrations')).sort();
@@ -16,12 +17,8 @@ it('the list contains every file of the folder, in order', () => {
 
 const log = recordLog();
 const unavailable = fail({ kind: 'database_unavailable', reason: 'connection_lost' } as const);
-let region: RegionDatabase;
-beforeAll(async () => {
-  region = await startRegionDatabase('data-api');
-  await region.query`create role rds_iam`;
-});
-afterAll(() => region.stop());
+const region = useShared(() => startRegionDatabase('data-api'));
+beforeAll(() => region.query`create role rds_iam`);
 beforeEach(async () => {
   await region.query`drop schema public cascade`;
   await region.query`create schema public`;

@@ -1,7 +1,8 @@
 import { backoffSeconds, createQueues, type Queue } from '../../../lambda/shared/queue';
-import { type TestQueue, useTestQueues } from '../../support/sqs';
+import { startTestQueues, type TestQueue } from '../../support/sqs';
+import { useShared } from '../../support/use-shared';
 
-const queues = useTestQueues();
+const queues = useShared(startTestQueues);
 let received: TestQueue;
 let queue: Queue;
 beforeEach(async () => {
