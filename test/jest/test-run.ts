@@ -81,7 +81,6 @@ async function leftRunning(): Promise<readonly string[]> {
   return list().map((pid) => commandLine(Number(pid)).replaceAll('\0', ' '));
 }
 
-/** Every environment, in a process of its own. */
 async function startEnvironments() {
   const child = fork(join(__dirname, '../support/own-environments.ts'), {
     execArgv: ['--require', require.resolve('../../bin/tsx.cjs')],

@@ -38,17 +38,14 @@ async function start(args: string[], variables = {}) {
 
 /** npm consumes these options without `--` before them. */
 const consumed = { npm_config_port_offset: 'true', npm_config_environment: 'true' };
+const remedy = 'Put -- before the options: npm start -- …';
 
 it.each([
   [['--port-offset='], {}, "argument '' is invalid. Expected a number up to 57425"],
   [['--nonsense'], {}, "error: unknown option '--nonsense'"],
   [['--watch'], {}, 'error: --watch is a script of its own now: npm run watch'],
   [['--environment', 'mars'], {}, `argument 'mars' is invalid. Choose from ${first.name}, `],
-  [
-    [first.name, '3000'],
-    consumed,
-    'npm took --environment and --port-offset as its own. Put -- before the options: npm start -- …',
-  ],
+  [[first.name, '3000'], consumed, `npm took --environment and --port-offset as its own. ${remedy}`],
 ])('refuses %j with the variables %j', async (args, variables, message) => {
   const { exitCode, said } = await start(args, variables);
   expect(exitCode).toBe(2);

@@ -31,7 +31,6 @@ beforeEach(async () => {
   await copyNewCluster(state.emptyClusterDirectory);
 });
 
-/** Starts the first environment. */
 const start = async (options: Partial<LocalOptions> = {}) =>
   startLocal({
     assembly: (await sharedInRun('assembly')).directory,

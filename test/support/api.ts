@@ -21,7 +21,6 @@ export interface WireRequest {
 
 export type Answer = Awaited<ReturnType<typeof send>>;
 
-/** Sends a request, and reads the response as it is. */
 export async function exchange(url: string, { method = 'DELETE', path, headers = [], body }: WireRequest) {
   const { hostname, port, host } = new URL(url);
   // With headers as a list, Node adds none of its own.
@@ -57,7 +56,6 @@ export async function walletDeletion(local: LocalEnvironment, environment: strin
   return deletion(of, await sign('token'), await sign('user-action', ...action));
 }
 
-/** The deletion of the organization's user group with these tokens. */
 export const deletion = (organization: Organization, token: string, userAction: string) => ({
   path: deletionPath(organization),
   headers: [

@@ -37,7 +37,6 @@ export function childrenOf(pid: number): number[] {
 
 const treeOf = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(treeOf)];
 
-/** A Node.js process in a folder. */
 export function startNodeIn(directory: string, args: readonly string[]) {
   const child = spawn(process.execPath, args, { cwd: directory });
   const said = { stdout: '', stderr: '' };

@@ -15,10 +15,7 @@ export async function sharedInRun<Value = { readonly directory: string }>(name: 
 
 /**
  * The result of `make`, not empty, cached for all test files of a run, which have separate modules and memory; not outside Jest.
- * Of files that need it at the same time, one makes it, and the others wait.
- *
- * @param what a unique name
- * @param make depends only on `what` and the sources; errors are thrown, not cached
+ * Of files that need it at the same time, one makes it, and the others wait. It depends only on `what` and the sources.
  */
 export function oncePerRun(what: string, make: () => string): string {
   if (!process.env.SHARED_IN_RUN_URL) return make();

@@ -73,12 +73,7 @@ type Headers = Readonly<Record<string, unknown>>;
 /** `path` as sent, whose query is ignored, `body` as received. */
 type DocumentedResponse = Record<'method' | 'path' | 'body', string> & { status: number; headers: Headers };
 
-/**
- * Validates a response against the document: operation, status, headers, media type and body. An undocumented method
- * or path must get `route_not_found`.
- *
- * @throws Error with what is not documented
- */
+/** An undocumented method or path must get `route_not_found`. @throws Error with what is not documented */
 export function expectDocumented({ method, path, status, headers, body }: DocumentedResponse): void {
   const contentType = headers['content-type'] as string | undefined;
   const what = `${method} ${path}: ${status} ${contentType} ${body}`;
@@ -101,7 +96,7 @@ export function expectDocumented({ method, path, status, headers, body }: Docume
   validate([...schema, 'content', mediaType, 'schema'], value, what);
 }
 
-/** Validates a received delivery against the document's `webhooks`. @throws Error with what is not documented */
+/** @throws Error with what is not documented */
 export function expectDocumentedDelivery(headers: IncomingHttpHeaders, body: string): void {
   const post = ['webhooks', 'event', 'post'];
   const names: string[] = openApi.webhooks.event.post.parameters.map(({ name }: Json) => name.toLowerCase());

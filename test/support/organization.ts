@@ -20,7 +20,6 @@ export async function seedOrganization(database: Database): Promise<Organization
   return made.value as Organization;
 }
 
-/** A valid deletion of the organization's group by its caller, with changes. */
 export const deletionOf = (
   { organizationId, callerId: identityId, userGroupId }: Organization,
   changes: Partial<UserGroupDeletion> = {},

@@ -10,10 +10,8 @@ export interface Request {
 }
 
 /**
- * The statements of a policy that are for a request, as AWS documents their evaluation:
+ * Throws for an operator that it does not know, and for a policy variable. As AWS documents the evaluation:
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html
- *
- * @throws Error for an operator that it does not know, and for a policy variable
  */
 export const statementsFor = ({ Statement }: PolicyDocument, request: Request): readonly Denial[] =>
   Statement.filter((statement) => isFor(statement, request));

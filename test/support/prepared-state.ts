@@ -21,11 +21,7 @@ export async function synthesizeAssembly(folder: string) {
 
 const table = 'test/support/table';
 
-/**
- * Copies the sources of the stacks into a folder, for processes, with the tests' own table as theirs.
- *
- * @param more other files and folders to copy, such as `cli`
- */
+/** Copies the sources of the stacks into a folder, and `more`, for processes, with the tests' own table as theirs. */
 export function copyProject(to: string, ...more: readonly string[]): void {
   const copied = sources.filter((each) => !each.startsWith('node_modules'));
   for (const name of [...copied, ...more, `${table}.ts`])

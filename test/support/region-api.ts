@@ -20,7 +20,6 @@ export function apiOf(stack: StackTemplate, name: 'Api' | 'Dashboard' = 'Api') {
   return {
     logicalId,
     all,
-    /** The properties of its methods, by method and path. */
     routes,
     origins: origins && {
       headers: headersOf(origins.ResponseParameters),

@@ -51,7 +51,6 @@ export const useMigratedDatabase = (): RegionDatabase =>
     return opened;
   });
 
-/** @param certificateAuthorities of direct access */
 async function openRegion(access: DatabaseAccess, postgres: TestDatabase, certificateAuthorities = '') {
   const { as, close } = await (access === 'data-api'
     ? serveDataApi(postgres)
@@ -61,9 +60,7 @@ async function openRegion(access: DatabaseAccess, postgres: TestDatabase, certif
     postgres,
     owner,
     as: (role: DatabaseRole): Database => as(role),
-    /** The rows of a statement of the owner, which must succeed. */
     query: (...statement: Parameters<typeof sql>) => rows(owner, sql(...statement)),
-    /** Applies every migration and creates the roles. */
     async migrate() {
       // Aurora has it.
       if (access === 'direct') await owner.execute(sql`create role rds_iam`);

@@ -44,7 +44,6 @@ export function keysIn(region: string, row: Environment, account = '111122223333
   return { webhookSecrets, accessToken: labelled('accessToken'), userAction: labelled('userAction') };
 }
 
-/** A row with every option that it may have. */
 export const withEveryOption = (row: Environment) =>
   ({
     ...row,

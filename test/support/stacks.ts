@@ -82,7 +82,6 @@ export function synthesizeEveryStack(environments: readonly Environment[] = tabl
   return stacks;
 }
 
-/** The serving stack of a row and its standby. */
 const synthesize = (environment: Environment) =>
   withTemporaryFolder((outdir) => {
     // Loaded when needed: most test files only read templates that others synthesized.
@@ -99,7 +98,6 @@ const synthesize = (environment: Environment) =>
 export const stackOf = (row: Environment) =>
   synthesizeEveryStack([row])[inForce(row).stackId] as StackTemplate;
 
-/** Every stack of a row in every shape, with a title. */
 export function stacksOfShapes(): readonly (readonly [title: string, stack: StackTemplate])[] {
   const rows = Object.values(shapes);
   const first = process.pid % rows.length;

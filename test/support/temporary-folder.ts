@@ -12,7 +12,6 @@ export function temporaryFolder(): () => string {
   return () => folder;
 }
 
-/** A temporary folder, removed at the end. */
 export function withTemporaryFolder<Result>(use: (folder: string) => Result): Result {
   const folder = mkdtempSync(join(tmpdir(), 'wallet-test-'));
   try {

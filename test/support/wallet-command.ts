@@ -43,11 +43,7 @@ function leaves(command: Command, words: readonly string[]): [path: string, comm
 export const flagsOf = (path: string): readonly (string | undefined)[] | undefined =>
   walletCommands.find(([known]) => known === path)?.[1].options.map(({ long }) => long);
 
-/**
- * Writes stack outputs into a folder as `npm start` and `cdk deploy --outputs-file` do. @returns the outputs file
- *
- * @param endpoints of the services of this machine. @default - none: the stacks are deployed to AWS
- */
+/** As `npm start` and `cdk deploy --outputs-file` do. @param endpoints of this machine. @default - none: AWS @returns the file */
 export function writeOutputs(folder: string, outputs: object | string, endpoints?: object): string {
   const file = join(folder, 'outputs.json');
   writeFileSync(file, typeof outputs === 'string' ? outputs : JSON.stringify(outputs));

@@ -21,7 +21,6 @@ export async function startWebhookReceiver() {
     response.writeHead((statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 204).end();
   });
   return {
-    /** A separate URL for each name. */
     url: (name = '') => server.url + name,
     /** Responds to a name's deliveries with these statuses in order, repeating the last. @default 204 */
     answer: (name: string, ...statuses: number[]) => void answers.set(name, statuses),
@@ -33,7 +32,6 @@ export async function startWebhookReceiver() {
   };
 }
 
-/** Verifies a delivery by one of the signature headers. @throws Error if it does not verify */
 export function verifyDelivery({ headers, body }: Received, secret: string, signatureHeader: string): void {
   new Webhook(secret).verify(body, {
     'webhook-id': String(headers['webhook-id']),
