@@ -101,8 +101,8 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
 });
 
 it('direct access trusts only the configured root certificates, from TLS 1.2, whatever PGSSLMODE says; the server ends statements first', async () => {
-  const [authority, elsewhere] = [await createAuthority(), await createAuthority()];
-  const postgres = await startPostgres({ certificate: await authority.issue({ name: 'localhost' }) });
+  const postgres = await startPostgres();
+  const authorities = [postgres.certificateAuthorities, (await createAuthority()).cert] as const;
   const connectWith = (certificateAuthorities: string, callTimeout?: number) =>
     createDirectDatabase({
       host: 'localhost',
@@ -118,7 +118,7 @@ it('direct access trusts only the configured root certificates, from TLS 1.2, wh
   try {
     for (const mode of ['', 'disable', 'no-verify']) {
       process.env.PGSSLMODE = mode;
-      const [trusting, distrusting] = [authority, elsewhere].map(({ cert }) => connectWith(cert));
+      const [trusting, distrusting] = authorities.map((each) => connectWith(each));
       // Less than the eight seconds of the client.
       expect(await trusting?.execute(limit)).toEqual(ok([{ limit: '7s' }]));
       expect(connect).toHaveBeenLastCalledWith(expect.objectContaining({ minVersion: 'TLSv1.2' }));
@@ -126,7 +126,7 @@ it('direct access trusts only the configured root certificates, from TLS 1.2, wh
       await Promise.all([trusting?.close(), distrusting?.close()]);
     }
     // Without a limit of the server.
-    const impatient = connectWith(authority.cert, 1_000);
+    const impatient = connectWith(authorities[0], 1_000);
     const timedOut = fail({ kind: 'database_unavailable', reason: 'timeout' });
     expect(await impatient.execute(sql`select pg_sleep(5)::text`)).toEqual(timedOut);
     expect(await impatient.execute(sql`select 1 as one`)).toEqual(ok([{ one: 1 }]));

@@ -6,18 +6,21 @@ import { Client } from 'pg';
 import { clusterIn, readPassword } from '../../local/postgres/cluster';
 import { removePostgres, startPostgres as startIn } from '../../local/postgres/postgres';
 import { stateFolder } from '../../local/state/paths';
+import { createAuthority } from './certificates';
 import { childrenOf } from './local-command';
 import { sharedInRun } from './once-per-run';
 
 export type TestPostgres = Awaited<ReturnType<typeof startPostgres>>;
 
-/** A new, empty PostgreSQL in a temporary folder, which `stop` removes. Takes about half a second. */
-export async function startPostgres(options: Pick<Parameters<typeof startIn>[0], 'certificate'> = {}) {
+/** A new, empty PostgreSQL with TLS in a temporary folder, which `stop` removes. Takes about half a second. */
+export async function startPostgres() {
+  const { issue, cert: certificateAuthorities } = await createAuthority();
+  const certificate = await issue({ name: 'localhost' });
   const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
   await copyNewCluster(directory);
-  const postgres = await startIn({ directory, durable: false, ...options });
+  const postgres = await startIn({ directory, durable: false, certificate });
   const stop = () => postgres.stop().then(() => removePostgres(directory));
-  return { ...postgres, database: 'postgres', stop };
+  return { ...postgres, database: 'postgres', certificateAuthorities, stop };
 }
 
 /** Copies the folder of a PostgreSQL that runs, as a snapshot of its volume: what it wrote until one moment. */

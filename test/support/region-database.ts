@@ -9,13 +9,10 @@ import { createDirectDatabase } from '../../lambda/database/direct';
 import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lambda/database/variables';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
 import { localClient, startDataApi } from './aws-client';
-import { createAuthority } from './certificates';
 import { sharedInRun } from './once-per-run';
 import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';
 import { useShared } from './use-shared';
-
-type TestDatabase = Pick<TestPostgres, 'host' | 'port' | 'superuser' | 'password' | 'database'>;
 
 /** A region's database in a real PostgreSQL, accessed through the product's adapters. */
 export type RegionDatabase = Awaited<ReturnType<typeof openRegion>>;
@@ -26,9 +23,8 @@ const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
 
 /** A region's database on its own server, empty: call `migrate` for the schema. Takes about a second. */
 export async function startRegionDatabase(access: DatabaseAccess): Promise<RegionDatabase> {
-  const { issue, cert } = await createAuthority();
-  const postgres = await startPostgres({ certificate: await issue({ name: 'localhost' }) });
-  const opened = await openRegion(access, postgres, cert);
+  const postgres = await startPostgres();
+  const opened = await openRegion(access, postgres);
   const stop = () => opened.stop().then(postgres.stop);
   return { ...opened, stop };
 }
@@ -51,10 +47,8 @@ export const useMigratedDatabase = (): RegionDatabase =>
     return opened;
   });
 
-async function openRegion(access: DatabaseAccess, postgres: TestDatabase, certificateAuthorities = '') {
-  const { as, close } = await (access === 'data-api'
-    ? serveDataApi(postgres)
-    : serveDirect(postgres, certificateAuthorities));
+async function openRegion(access: DatabaseAccess, postgres: TestPostgres) {
+  const { as, close } = await (access === 'data-api' ? serveDataApi : serveDirect)(postgres);
   const owner = as(postgres.superuser);
   return {
     postgres,
@@ -81,7 +75,7 @@ function readMigrations() {
   return files.sort().map((file) => ({ name: basename(file, '.sql'), text: read(file) }));
 }
 
-async function serveDataApi(postgres: TestDatabase) {
+async function serveDataApi(postgres: TestPostgres) {
   const { database } = postgres;
   const dataApi = await startDataApi({
     resolve: ({ secretArn }) => ({ ...postgres, user: secretArn.slice(secretPrefix.length) }),
@@ -99,7 +93,7 @@ async function serveDataApi(postgres: TestDatabase) {
   };
 }
 
-function serveDirect({ port, database, password }: TestDatabase, certificateAuthorities: string) {
+function serveDirect({ port, database, password, certificateAuthorities }: TestPostgres) {
   const open: { close(): Promise<void> }[] = [];
   return {
     as(user: string): TransactionalDatabase {

@@ -5,7 +5,6 @@ import { Client, type ClientConfig } from 'pg';
 import { localCertificate } from '../../../../local/aws/rds/certificate';
 import { ensureDatabase } from '../../../../local/aws/rds/resources';
 import { localClient, startDataApi } from '../../../support/aws-client';
-import { createAuthority } from '../../../support/certificates';
 import { eventually } from '../../../support/eventually';
 import { startPostgres, type TestPostgres } from '../../../support/postgres';
 import { temporaryFolder } from '../../../support/temporary-folder';
@@ -26,8 +25,7 @@ let api: Awaited<ReturnType<typeof startDataApi>>;
 let data: RDSData;
 
 beforeAll(async () => {
-  const { issue } = await createAuthority();
-  postgres = await startPostgres({ certificate: await issue({ name: 'localhost' }) });
+  postgres = await startPostgres();
   for (const database of ['earlier', 'wallet']) await ensureDatabase(postgres, database, owner);
   api = await startDataApi({
     statementMs: 1_500,
