@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../local/assembly/synthesis';
@@ -23,19 +23,13 @@ function run(temporary = mkdtempSync(join(project, 'cold-'))) {
 
 const program = join(project, native, 'bin/esbuild');
 const other = join(project, 'node_modules/@esbuild/aix-ppc64');
+const copyAsOther = () => cpSync(join(projectRoot, native), other, { recursive: true });
 // Each leaves what it does to the next.
 it.each<[string, prepare: () => void, said: RegExp, temporary?: string]>([
   ['the temporary folder cannot be written', () => {}, /, \/dev\/null, .* TMPDIR/, '/dev/null'],
   ['programs may not be executed', () => chmodSync(program, 0o644), /noexec/],
   ['the modules are incomplete', () => rmSync(join(project, native), { recursive: true }), /npm ci/],
-  [
-    'the modules are of another platform',
-    () => {
-      mkdirSync(other);
-      writeFileSync(join(other, 'package.json'), '{"name":"@esbuild/aix-ppc64"}');
-    },
-    /not of this machine.*npm ci/,
-  ],
+  ['the modules are of another platform', copyAsOther, /not of this machine.*npm ci/],
 ])('says in one line that %s', (_, prepare, said, temporary = undefined) => {
   prepare();
   const line = new RegExp(`^error: .*${said.source}.*\n$`);
