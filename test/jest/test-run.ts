@@ -19,10 +19,7 @@ const memory = '/dev/shm';
 const enough = 4 * 1024 ** 3;
 const temporary = tmpdir();
 
-interface Shareable {
-  readonly directory?: string;
-  stop?(): Promise<void>;
-}
+type Shareable = Readonly<{ directory?: string; stop?(): Promise<void> }>;
 
 /** What test files share in a run, created when the first of them needs it. It belongs to the main process, which outlives workers. */
 const create: Record<SharedInRun, (folder: string) => Promise<Shareable>> = {

@@ -40,11 +40,7 @@ const comparisons: Readonly<Record<string, (pattern: string, value: string) => b
   Bool: (expected, value) => expected.toLowerCase() === value.toLowerCase(),
 };
 
-function holds(
-  operator: string,
-  actual: string | readonly string[] | undefined,
-  expected: readonly string[],
-): boolean {
+function holds(operator: string, actual: string | readonly string[] | undefined, expected: string[]) {
   if (expected.some((text) => text.includes('${'))) throw new Error(`Policy variable in ${expected}`);
   const isMissing = actual === undefined || actual.length === 0;
   if (operator === 'Null') return expected.includes(String(isMissing));

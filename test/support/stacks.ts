@@ -12,10 +12,7 @@ import { withTemporaryFolder } from './temporary-folder';
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 export type Json = any;
 
-export interface Resource extends TemplateResource {
-  readonly logicalId: string;
-  readonly Properties: Json;
-}
+export type Resource = TemplateResource & { readonly logicalId: string; readonly Properties: Json };
 
 export class StackTemplate {
   readonly name: string;

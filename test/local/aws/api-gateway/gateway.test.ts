@@ -17,37 +17,31 @@ const lambda = (name: string) => ({
   Uri: `arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/arn:function:${name}/invocations`,
 });
 const open = { HttpMethod: 'GET', AuthorizationType: 'NONE' };
-/** `GET /` */
-const root = (Integration: object, more: object = {}) => ({
-  Root: resource('Method', { ...open, ResourceId: 'root', Integration, ...more }),
-});
-const authorizer = (more: object = {}) => ({
+const method = { ResourceId: 'Group', Integration: lambda('groups') };
+const custom = { HttpMethod: 'DELETE', AuthorizationType: 'CUSTOM', AuthorizerId: 'Authorizer' };
+/** `GET /`, and `/groups/{id}` with a DELETE behind an authorizer and an open GET, all for the function `groups`. */
+const resources = {
+  Api: resource('RestApi', {}),
+  Root: resource('Method', { ...method, ...open, ResourceId: 'root' }),
+  Groups: resource('Resource', { ParentId: 'root', PathPart: 'groups' }),
+  Group: resource('Resource', { ParentId: 'Groups', PathPart: '{id}' }),
+  Get: resource('Method', { ...method, ...open }),
+  Delete: resource('Method', { ...method, ...custom }),
   Authorizer: resource('Authorizer', {
     Type: 'REQUEST',
     IdentitySource: 'method.request.header.Authorization',
     AuthorizerUri: lambda('authorizer').Uri,
     AuthorizerResultTtlInSeconds: 60,
-    ...more,
   }),
-});
-const stage = (more: object = {}) => ({ Stage: resource('Stage', { StageName: 'prod', ...more }) });
-
-/** Beside `GET /`: `/groups/{id}` with a DELETE behind an authorizer and an open GET, all for the function `groups`. */
-const method = { ResourceId: 'Group', Integration: lambda('groups') };
-const custom = { HttpMethod: 'DELETE', AuthorizationType: 'CUSTOM', AuthorizerId: 'Authorizer' };
-const groups = {
-  Groups: resource('Resource', { ParentId: 'root', PathPart: 'groups' }),
-  Group: resource('Resource', { ParentId: 'Groups', PathPart: '{id}' }),
-  Get: resource('Method', { ...method, ...open }),
-  Delete: resource('Method', { ...method, ...custom }),
-  ...authorizer(),
-  ...stage(),
+  Stage: resource('Stage', { StageName: 'prod' }),
 };
+/** Other properties of some resources. */
+type Changes = Partial<Record<keyof typeof resources, object>>;
 
 /** Reads the API with logical ids as physical ids. */
-function read(changes: object) {
-  const resources = { Api: resource('RestApi', {}), ...root(lambda('groups')), ...groups, ...changes };
-  const deployed = Object.entries(resources).map(([logicalId, { Type: type, Properties: properties }]) => {
+function read(changes: Changes) {
+  const deployed = Object.entries(resources).map(([logicalId, { Type: type, Properties }]) => {
+    const properties = { ...Properties, ...changes[logicalId as keyof Changes] };
     return [logicalId, { logicalId, type, properties, ref: logicalId, attributes: {} }] as const;
   });
   return readApi(new Map(deployed), 'Api');
@@ -59,7 +53,7 @@ afterEach(() => gateway.close());
 /** A gateway for one test, with changes to the API above. `events` records its functions' events. */
 async function start(
   functions: Readonly<Record<string, Behaviour>> = { groups: () => ({}) },
-  { changes = {}, clock = Date.now } = {},
+  { changes = {} as Changes, clock = Date.now } = {},
 ) {
   gateway = await openGateway(0);
   const events: Json[] = [];
@@ -92,7 +86,7 @@ it("throttles each method by a token bucket with rate and burst, its own or the 
   const all = { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 20, ThrottlingBurstLimit: 30 };
   const one = { HttpMethod: 'GET', ResourcePath: '/~1groups~1{id}' };
   const MethodSettings = [{ ...one, ThrottlingRateLimit: 2, ThrottlingBurstLimit: 3 }, all];
-  const { send } = await start(undefined, { changes: stage({ MethodSettings }), clock: () => now });
+  const { send } = await start(undefined, { changes: { Stage: { MethodSettings } }, clock: () => now });
   async function expectStatuses(path: string, ...statuses: number[]) {
     for (const status of statuses) expect((await send(path)).status).toBe(status);
   }
@@ -143,8 +137,8 @@ it.each<[what: string, Behaviour, status: number, message?: string]>([
   ['may not be invoked', isDenied, 500],
   ['is too late', () => new Promise(() => undefined), 504, 'Endpoint request timed out'],
 ])('a function that %s is an error, without its reason', async (_, groups, status, message = internal) => {
-  const changes = root({ ...lambda('groups'), TimeoutInMillis: 50 });
-  const { send } = await start({ groups }, { changes });
+  const Integration = { ...lambda('groups'), TimeoutInMillis: 50 };
+  const { send } = await start({ groups }, { changes: { Root: { Integration } } });
   expect(await send('/')).toMatchObject({ status, text: JSON.stringify({ message }) });
 });
 
@@ -176,16 +170,17 @@ it('caches decisions per identity for the time to live, applied to each method; 
   await expectStatus(200, 4, 'Bearer a');
 });
 
-const mocked = { StatusCode: '200', ResponseTemplates: { 'application/json': '$context.stage' } };
+const response = { StatusCode: '200', ResponseTemplates: { 'application/json': '$context.stage' } };
+const mock = { Type: 'MOCK', IntegrationResponses: [response] };
 // Another integration: test/local/start.test.ts.
-it.each<[message: string, changes: object]>([
-  ['Authorizer: an authorizer of type TOKEN', authorizer({ Type: 'TOKEN' })],
-  ...['querystring.a', 'header.a, method.request.header.b', 'header.'].map((of): [string, object] => {
+it.each<[message: string, changes: Changes]>([
+  ['Authorizer: an authorizer of type TOKEN', { Authorizer: { Type: 'TOKEN' } }],
+  ...['querystring.a', 'header.a, method.request.header.b', 'header.'].map((of): [string, Changes] => {
     const IdentitySource = `method.request.${of}`;
-    return [`Authorizer: the identity source ${IdentitySource} is`, authorizer({ IdentitySource })];
+    return [`Authorizer: the identity source ${IdentitySource} is`, { Authorizer: { IdentitySource } }];
   }),
-  ['Root: the method ANY is', root(lambda('x'), { HttpMethod: 'ANY' })],
-  ['Root: the template $context.stage is', root({ Type: 'MOCK', IntegrationResponses: [mocked] })],
+  ['Root: the method ANY is', { Root: { HttpMethod: 'ANY' } }],
+  ['Root: the template $context.stage is', { Root: { Integration: mock } }],
 ])('refuses a template with %s', (message, changes) => {
   expect(() => read(changes)).toThrow(message);
 });
@@ -194,7 +189,7 @@ it("replaces an API's address at AWS, and its custom domain name, by the one on 
   const ofApi = { RestApiId: { Ref: 'Api' } };
   const Resources = {
     Api: resource('RestApi', {}),
-    ...stage(ofApi),
+    Stage: resource('Stage', { StageName: 'prod', ...ofApi }),
     Domain: resource('DomainName', { DomainName: 'api.example.com' }),
     Mapping: resource('BasePathMapping', { ...ofApi, DomainName: { Ref: 'Domain' } }),
   };
