@@ -58,10 +58,7 @@ export async function walletDeletion(local: LocalEnvironment, environment: strin
 
 export const deletion = (organization: Organization, token: string, userAction: string) => ({
   path: deletionPath(organization),
-  headers: [
-    ['authorization', `Bearer ${token}`],
-    ['x-svc-useraction', userAction],
-  ] as const,
+  headers: Object.entries({ authorization: `Bearer ${token}`, 'x-svc-useraction': userAction }),
 });
 
 const deletionPath = ({ userGroupId }: Organization) => `/auth/user-groups/${userGroupId}`;

@@ -28,11 +28,8 @@ export function load<Exports>(code: string): Exports {
 
 /** Headings as link anchors, and custom ones: https://docs.github.com/en/get-started/writing-on-github, "Section links". */
 export function anchorsOf(text: string): ReadonlySet<string> {
-  const headings = Array.from(text.matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w -]/g, '')
-      .replaceAll(' ', '-'),
+  const headings = Array.from(text.toLowerCase().matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+    heading.replace(/[^\w -]/g, '').replaceAll(' ', '-'),
   );
   return new Set([...headings, ...Array.from(text.matchAll(/<a name="([^"]+)">/g), ([, name = '']) => name)]);
 }

@@ -26,8 +26,7 @@ export const startInProcess: Runtime = async ({ variables, onLog, bundleDirector
   });
   const own = { env: { ...variables }, stdout: output, stderr: output };
   const process = new Proxy(globalThis.process, {
-    get: (target, name) =>
-      Object.hasOwn(own, name) ? own[name as keyof typeof own] : Reflect.get(target, name),
+    get: (target, name) => Reflect.get(Object.hasOwn(own, name) ? own : target, name),
   });
   const console = new Console(output, output);
 

@@ -45,6 +45,5 @@ export function startNodeIn(directory: string, args: readonly string[]) {
       said[name] += text;
     });
   const end = once(child, 'close').then(([exitCode]) => ({ exitCode: exitCode as number | null, ...said }));
-  const ended = () => end;
-  return { process: child, said, ended };
+  return { process: child, said, ended: () => end };
 }
