@@ -56,13 +56,8 @@ export const databaseDirectory = (stateDirectory: string, name: string): string 
 export async function openLocalDatabase(stateDirectory: string, environment: string) {
   const cluster = clusterIn(databaseDirectory(stateDirectory, environment));
   const [, , , port] = readFileSync(join(cluster.data, 'postmaster.pid'), 'utf8').split('\n');
-  const client = new Client({
-    host: '127.0.0.1',
-    port: Number(port),
-    user: 'postgres',
-    password: await readPassword(cluster),
-    database: 'wallet',
-  });
+  const password = await readPassword(cluster);
+  const client = new Client({ connectionString: `postgres://postgres:${password}@127.0.0.1:${port}/wallet` });
   client.on('error', () => undefined);
   await client.connect();
   return { client, close: () => client.end() };

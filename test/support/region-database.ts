@@ -94,18 +94,12 @@ async function serveDataApi(postgres: TestPostgres) {
 }
 
 function serveDirect({ port, database, password, certificateAuthorities }: TestPostgres) {
+  // Only the superuser's password is checked: any token signs in, see local/postgres/postgres.ts.
+  const trust = { certificateAuthorities, password: async () => password };
   const open: { close(): Promise<void> }[] = [];
   return {
     as(user: string): TransactionalDatabase {
-      const connected = createDirectDatabase({
-        host: 'localhost',
-        port,
-        user,
-        database,
-        certificateAuthorities,
-        // Only the superuser's: any token signs in, see local/postgres/postgres.ts.
-        password: async () => password,
-      });
+      const connected = createDirectDatabase({ host: 'localhost', port, user, database, ...trust });
       open.push(connected);
       return connected;
     },
