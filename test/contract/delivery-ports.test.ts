@@ -20,7 +20,6 @@ const organizationId = newId('or');
 const [one, two] = ['wh-aaaaa-bbbbb-1111111111111111', 'wh-aaaaa-bbbbb-2222222222222222'];
 const unknown = newId('wh');
 
-/** The ports on PostgreSQL, for an organization with two webhooks. */
 async function openPostgres() {
   const tables = 'organizations, webhooks, webhook_attempts, webhook_events';
   await region.owner.execute({ text: [`truncate ${tables} cascade`], values: [] });

@@ -20,7 +20,6 @@ import { apiOf } from '../support/region-api';
 import { first, withEveryOption, withoutSla } from '../support/rows';
 import { stackOf } from '../support/stacks';
 
-/** The codes of the authorizer's denials, each a response of the gateway. */
 const denials = Object.keys(tokenDetails);
 
 it('the document is valid OpenAPI 3.1', async () => {
@@ -130,7 +129,6 @@ describe.each([withEveryOption(first), withoutSla])('the synthesized API of $nam
   );
 });
 
-/** Every node of the document. */
 function* nodesOf(node: object): Generator<Record<string, unknown>> {
   yield node as Record<string, unknown>;
   for (const each of Object.values(node)) if (typeof each === 'object' && each) yield* nodesOf(each);

@@ -15,7 +15,6 @@ const comments = [eu, staging, reserve, reserve];
 const described = cidrs.map((cidr, index) => [cidr, comments[index]]);
 const json = (value: unknown) => JSON.stringify(value, undefined, 2);
 
-/** On port 8443. */
 const lists = {
   json: json([
     { ...ofEu, addresses: [cidrs[0]], reserve: cidrs.slice(2), deprecated: false },

@@ -22,7 +22,6 @@ const requestId = expect.stringMatching(/./);
 const refused = (status: number, code: string) => ({ status, body: { code, requestId } });
 
 interface Changes {
-  /** Other claims. */
   readonly token?: Json;
   readonly action?: Json;
   readonly wire?: (right: WireRequest) => Partial<WireRequest>;

@@ -35,7 +35,6 @@ afterAll(() => {
 const refuseOnce = (principal: string, action: string, resource: string) =>
   fetch(`${access}refuse?${new URLSearchParams({ principal, action, resource })}`);
 
-/** Waits for a text in an environment's logs. */
 const logged = (name: string, text: RegExp) => {
   const logs = join(local.stateDirectory, 'logs', name);
   return eventually(() =>

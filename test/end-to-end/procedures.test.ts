@@ -35,7 +35,6 @@ const labelled = (...labels: readonly string[]) => ({
   // All webhooks of this machine come from this address.
   originAddress: '127.0.0.1',
 });
-/** The keys of these labels as a row records them. */
 function keysOf(labels: readonly string[], of = region): SharedKeys {
   const { webhookSecrets = '', ...all } = keysIn(of, labelled(oldLabel, newLabel), LOCAL_ACCOUNT_ID);
   const only = (keys: Readonly<Record<string, string>> = {}) =>
@@ -114,7 +113,6 @@ it('a promotion, and a return that restores, keep secrets, tokens of recorded ke
     await walletDeletion(local, name, two),
   ];
   let deliveries = 0;
-  /** Sends an event, and verifies its delivery with the secret from before. */
   const verifyNext = async () => {
     const event = ['--kind', 'wallet.created', '--data', '{}'];
     await local.wallet(name, 'send-event', '--organization', organizationId, ...event);

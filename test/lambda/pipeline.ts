@@ -10,7 +10,6 @@ import { addOrganization, addWebhook } from '../support/webhooks';
 /** The content of a queue without visible messages. */
 export const hidden = (count: number) => ({ visible: 0, hidden: count, delayed: 0 });
 
-/** A queue that does not exist. */
 export const missing = 'http://127.0.0.1:1/000000000000/missing';
 
 const queueNames = ['events', 'deliveries', 'retries', 'deadLetters'] as const;

@@ -63,7 +63,6 @@ it('the purge deletes from each table in turn, from the last deleted row on, and
 
 const checkUrl = 'https://api.customer.com/webhook-origins/check';
 
-/** @returns the event that it sent */
 async function probeOnce(database: Database = region.as('probe_webhooks')) {
   const send = jest.fn(async (_messages: readonly { readonly body: string }[]) => ok(null));
   await createProbe({ database, events: { send, hide: jest.fn() }, checkUrl, log })({});

@@ -33,7 +33,6 @@ beforeEach(() => {
 });
 afterAll(() => server.stop());
 
-/** Uses the product's own client. */
 function ask(settings: Partial<DataApiSettings> = {}) {
   const target = { clusterArn: 'cluster', secretArn: 'secret', database: 'wallet' };
   return createDataApiDatabase({ ...target, ...settings }).execute(sql`select 1 as one`);

@@ -105,7 +105,6 @@ const times = { since: '2020-01-01T00:00:00Z', until: '2040-01-01T00:00:00Z' };
 const sent = { eventId: 'ev-1', deliveryId: 'd', attemptedAt: 0, durationMs: 1, series: '' };
 const failed = { number: 1, attempt: 1, outcome: 'failed', reason: 'timeout' } as const;
 
-/** What the product does. */
 const work: Readonly<Record<string, () => Promise<unknown>>> = {
   'a deletion without permission': () => deletion('permission_missing'),
   'a deletion': () => deletion('deleted'),

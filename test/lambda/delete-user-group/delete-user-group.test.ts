@@ -123,7 +123,6 @@ it.each<[refusal: string, Request]>([
     'database_unavailable: timeout',
     { outcome: async () => fail({ kind: 'database_unavailable', reason: 'timeout' }) },
   ],
-  // It throws.
   ['internal_error', { outcome: async () => JSON.parse('secret') }],
 ])('refuses with %s (%#), tells the caller the code alone, and logs the cause', async (refusal, request) => {
   const [code = '', cause] = refusal.split(': ');

@@ -23,7 +23,6 @@ const world = usePipeline();
 const receiver = useShared(startWebhookReceiver);
 let webhooks: Webhooks;
 let webhookId: string;
-/** The path of its URL. */
 let path: string;
 
 beforeAll(() => {
@@ -47,7 +46,6 @@ async function send(change: Partial<Delivery> = {}, queue = world.deliveries): P
   return delivery;
 }
 
-/** Runs one batch of a queue. */
 async function run(ports: Partial<DeliveryPorts> = {}, from = world.deliveries, retry = world.retries.url) {
   const metrics = createMetrics('test');
   let emitted: Record<string, unknown> = {};
@@ -94,7 +92,6 @@ const stored = async () => {
   const known = await webhooks.find({ webhookId, deliveryId: '' });
   return known.ok ? known.value.webhook : undefined;
 };
-/** The deliveries that were sent to the retry queue. */
 const retried = () => world.retries.sent().map(({ body, ...sent }) => ({ ...sent, ...parseDelivery(body) }));
 
 it('a delivery posts the unchanged event, signed, and adds a row, a log line and metrics, without URL, body or signature', async () => {

@@ -30,10 +30,8 @@ afterAll(() => {
   for (const server of servers) server.close();
 });
 
-/** What a receiver on this machine does with a connection. */
 type Behaviour = (socket: Socket) => void;
 
-/** @returns the port */
 async function listen(server: Server, address = '127.0.0.1'): Promise<number> {
   servers.push(server);
   server.on('connection', (socket: Socket) => {
@@ -79,14 +77,10 @@ const say =
 const ends: Behaviour = (socket) => socket.end();
 
 /** Every timer with its length. A receiver ends those that run, in whatever time: at a high load, clocks show nothing. */
-let timers: {
-  readonly length: number;
-  readonly timer: NodeJS.Timeout & { _destroyed?: boolean };
-  run(): void;
-}[];
+let timers: (NodeJS.Timeout & { readonly length: number; run(): void; _destroyed?: boolean })[];
 function end(length: number, started = timers): void {
-  const running = started.filter((each) => each.length === length && !each.timer._destroyed);
-  for (const { run } of running) run();
+  const running = started.filter((each) => each.length === length && !each._destroyed);
+  for (const timer of running) timer.run();
 }
 const expire =
   (length: number): Behaviour =>
@@ -99,12 +93,12 @@ const expire =
 const { setTimeout: startTimer } = globalThis;
 beforeEach(() => {
   timers = [];
-  const start = ((run: () => void, length: number) => {
-    const timer = startTimer(run, length);
-    timers.push({ length, timer, run });
+  const start = (run: () => void, length: number) => {
+    const timer = Object.assign(startTimer(run, length), { length, run });
+    timers.push(timer);
     return timer;
-  }) as typeof setTimeout;
-  jest.spyOn(globalThis, 'setTimeout').mockImplementation(start);
+  };
+  jest.spyOn(globalThis, 'setTimeout').mockImplementation(start as typeof setTimeout);
 });
 afterEach(() => jest.restoreAllMocks());
 const slowly = 9_999;
@@ -326,9 +320,8 @@ it('of several addresses, an attempt passes those that refuse at once, and one t
   }
   let closed: Promise<unknown> | undefined;
   const silence = (connection: number, socket: Socket) => {
-    if (connection > 1) return 0;
-    closed = once(socket, 'close');
-    return 1_500;
+    if (connection === 1) closed = once(socket, 'close');
+    return connection === 1 ? 1_500 : 0;
   };
   const port = await startSilent(silence, say(bodyOf(2), ends));
   const { send, tried } = several([first, second, third]);
@@ -363,25 +356,19 @@ it.each([
   async (_, unasked) => {
     for (const isLate of [false, true]) {
       const open: Socket[] = [];
-      let isClosed = false;
       const { port } = await startCounting((socket, _, connection) => {
         open.push(socket);
-        for (const event of ['end', 'close']) socket.on(event, () => (isClosed = true));
         socket.write(bodyOf(2).replace('200', String(200 + connection)));
       });
-      const send = client({
-        idleTimeout: 20_000,
-        resolve: async () => {
-          // Sent, and not yet read, when the connection would be used.
-          if (isLate) for (const socket of open) unasked(socket);
-          return [publicAddress];
-        },
-      });
+      // Sent, and not yet read, when the connection would be used.
+      const resolve = async () => {
+        if (isLate) open.map(unasked);
+        return [publicAddress];
+      };
+      const send = client({ idleTimeout: 20_000, resolve });
       expect(await send(port)).toEqual(answered(201));
-      if (!isLate) {
-        for (const socket of open) unasked(socket);
-        await eventually(() => isClosed);
-      }
+      const closed = open.map((socket) => once(socket, 'close'));
+      if (!isLate) await Promise.all([open.map(unasked), ...closed]);
       expect(await send(port)).toEqual(answered(202));
     }
   },

@@ -15,7 +15,6 @@ const answered = (status: number, retryAfter?: string): AttemptResult => ({
 });
 const timeout: AttemptResult = { answered: false, reason: 'timeout' };
 
-/** Adds no jitter. */
 const step = (result: AttemptResult, attempt: number, random = 0) =>
   nextStep(result, attempt, { attemptedAt: now - 2_000, now, random, schedule });
 

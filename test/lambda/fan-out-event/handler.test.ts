@@ -36,7 +36,6 @@ const sendEvent = (id: string, organizationId = world.organizationId, kind?: str
 const redeliver = (eventId: string, webhookId: string, series?: string) =>
   world.events.send(JSON.stringify({ redeliver: { eventId, webhookId, series } }));
 
-/** The deliveries that were sent to a queue. */
 const delivered = (queue: TestQueue) =>
   queue.sent().flatMap(({ body }) => {
     const delivery = parseDelivery(body);

@@ -39,7 +39,6 @@ beforeAll(async () => {
 });
 afterEach(async () => expect(await others()).toEqual(unchanged));
 
-/** Invokes the function, signed in as its role. */
 const invoke = (operation: string, input: Json, { as } = region) => {
   const ports = { database: as('run_operation'), ...ownFacts };
   return createHandler({ ports, log })({ operation, input });
@@ -50,7 +49,6 @@ const run = async <Result = Json>(operation: string, input: Json): Promise<Resul
   if (!response.ok) throw new Error(response.error.message);
   return response.result as Result;
 };
-/** The response of a refused operation. */
 const refused = (code: string, message = expect.any(String)) => ({ ok: false, error: { code, message } });
 
 const seed = (ephemeral = false) => run<Organization>('seed', { userGroupName: 'Approvers', ephemeral });
@@ -147,19 +145,15 @@ it('add-webhook and enable-webhook refuse the 51st enabled webhook, also of a co
     await transaction.execute(sql`
       insert into webhooks (webhook_id, organization_id, url) values (${newId('wh')}, ${organizationId}, ${url})`);
     const enabling = disabled.map(({ webhook_id: webhookId }) => invoke('enable-webhook', { webhookId }));
-    let isOver = false;
-    answers = Promise.all([invoke('add-webhook', { organizationId, url }), ...enabling]).finally(() => {
-      isOver = true;
-    });
+    answers = Promise.all([invoke('add-webhook', { organizationId, url }), ...enabling]);
     const waiting = () => region.query`
       select pid from pg_locks join pg_database on database = pg_database.oid
       where locktype = 'advisory' and not granted and datname = current_database()`;
-    await eventually(async () => isOver || (await waiting()).length > 0);
+    await eventually(async () => (await waiting()).length > 0);
     return ok(null);
   });
   const refusal = refused('too_many_webhooks', expect.stringContaining('has 50 enabled webhooks'));
   expect(await answers).toEqual(Array(1 + disabled.length).fill(refusal));
-  // Enabled already.
   const [first] = await listWebhooks();
   expect(await run('enable-webhook', { webhookId: first?.webhookId })).toMatchObject({ enabled: true });
   expect((await listWebhooks()).filter(({ enabled }) => enabled)).toHaveLength(50);
@@ -364,19 +358,11 @@ it("list-stored-events lists those of the webhook's kinds in the order of accept
 it('an operation fails in a database that only reads, unless its name says that it lists or describes', async () => {
   await readOnly.query`do $$ begin
     execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`;
-  const [since, until] = [time(0), time(1)];
-  const values = {
-    organizationId,
-    webhookId: newId('wh'),
-    identityId: newId('us'),
-    url,
-    since,
-    until,
-    limit: 1,
-  };
+  const ids = { organizationId, webhookId: newId('wh'), identityId: newId('us') };
+  const times = { since: time(0), until: time(1) };
+  const given = Object.entries({ ...ids, ...times, url, limit: 1, userGroupName: 'Approvers' });
   const writing: string[] = [];
   for (const [operation, fields] of Object.entries(inputs)) {
-    const given = Object.entries({ ...values, userGroupName: 'Approvers' });
     const input = Object.fromEntries(given.filter(([name]) => name in fields));
     const response = await invoke(operation, input, readOnly);
     if (JSON.stringify(response).includes('sql_state_25006')) writing.push(operation);

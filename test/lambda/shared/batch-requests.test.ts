@@ -1,6 +1,5 @@
 import { batchRequests } from '../../../lambda/shared/batch-requests';
 
-/** Doubles numbers, and records the calls. */
 const calls: (readonly number[])[] = [];
 const double = batchRequests(async (numbers: readonly number[]) => {
   calls.push(numbers);
