@@ -48,8 +48,7 @@ describe.each(running)('in $name', ({ name, tokenIssuer, deprecation }) => {
   it('gateway, authorizer, function and database refuse what they must; then one of two requests with one user action deletes', async () => {
     const hiddenEndUser = { sub: organization.endUserId };
     const cached = await tokens.accessToken(organization);
-    const bearer = (token: string) => ['authorization', `Bearer ${token}`] as const;
-    const twoTokens = [bearer('x'), bearer(cached)];
+    const twoTokens = ['x', cached].map((token) => ['authorization', `Bearer ${token}`] as const);
     const rows: [status: number, code: string, changes: Changes][] = [
       [404, 'route_not_found', { wire: () => ({ path: '/auth/user-groups' }) }],
       [404, 'route_not_found', { wire: () => ({ method: 'POST' }) }],

@@ -18,17 +18,9 @@ const unused =
 
 let local: LocalEnvironment;
 let access: string;
-let sqs: SQSClient;
-let lambda: LambdaClient;
 beforeAll(async () => {
   local = await localEnvironment();
   ({ access } = await sharedInRun<{ access: string }>('environments'));
-  sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
-  lambda = new LambdaClient(localClient(local.endpoints.lambda ?? ''));
-});
-afterAll(() => {
-  sqs.destroy();
-  lambda.destroy();
 });
 
 /** One request by a function's role is refused. */
@@ -63,6 +55,8 @@ it.each(running)('all features of $name work with every grant enforced', async (
   }
   await disableByReceiver(name);
 
+  const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
+  const lambda = new LambdaClient(localClient(local.endpoints.lambda ?? ''));
   // What smoke and other tests leave: unreadable, delayed and failing messages, a purge, a rolled back migration.
   const send = (queue: string, MessageBody: string) =>
     sqs.send(new SendMessageCommand({ QueueUrl: outputs[queue] ?? '', MessageBody }));

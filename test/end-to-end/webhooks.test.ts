@@ -12,13 +12,6 @@ const data = '{"wei":12345678901234567890}';
 const local = useShared(localEnvironment);
 const receiver = useShared(startWebhookReceiver);
 
-/** Waits for the rows of attempts, which are written after the receiver's response. */
-async function attempts(environment: string, eventId: string, count: number): Promise<readonly Attempt[]> {
-  const read = () => local.walletJson<Attempt[]>(environment, 'deliveries', '--event', eventId);
-  await eventually(async () => (await read()).length >= count);
-  return read();
-}
-
 // In all environments at once: retries take seconds.
 it('an event is delivered from the webhook origin, as documented; after a failure again, not before the announced time; missed and received ones on request', async () => {
   await Promise.all(running.map(({ name }) => expectDeliveries(name)));
@@ -42,7 +35,10 @@ async function expectDeliveries(environment: string): Promise<void> {
 
   receiver.answer(organizationId, 503, 204);
   const eventId = await sendEvent();
-  const rows = await attempts(environment, eventId, 2);
+  // They are written after the receiver's response.
+  const attempts = () => wallet<Attempt[]>('deliveries', '--event', eventId);
+  await eventually(async () => (await attempts()).length >= 2);
+  const rows = await attempts();
   expect(rows).toMatchObject([
     { webhookId, status: 204, outcome: 'delivered', nextAttemptAt: null },
     { webhookId, status: 503, outcome: 'failed', nextAttemptAt: expect.any(String) },

@@ -98,7 +98,7 @@ beforeEach(() => {
     timers.push(timer);
     return timer;
   };
-  jest.spyOn(globalThis, 'setTimeout').mockImplementation(start as typeof setTimeout);
+  jest.spyOn(globalThis, 'setTimeout').mockImplementation(start as never);
 });
 afterEach(() => jest.restoreAllMocks());
 const slowly = 9_999;
@@ -346,11 +346,11 @@ it('an attempt tries at most eight addresses, and one that ran out of time begin
   expect(new Set([...tried.slice(0, 3), ...tried.slice(4, 7)]).size).toBe(6);
 });
 
-it.each([
-  ['an unasked 408', (socket: Socket) => socket.write('HTTP/1.1 408 Timeout\r\nconnection: close\r\n\r\n')],
-  ['a response more', (socket: Socket) => socket.write(bodyOf(2))],
-  ['an empty line', (socket: Socket) => socket.write('\r\n')],
-  ['the end of the stream', (socket: Socket) => Object.assign(socket, { allowHalfOpen: true }).end()],
+it.each<[what: string, (socket: Socket) => unknown]>([
+  ['an unasked 408', (socket) => socket.write('HTTP/1.1 408 Timeout\r\nconnection: close\r\n\r\n')],
+  ['a response more', (socket) => socket.write(bodyOf(2))],
+  ['an empty line', (socket) => socket.write('\r\n')],
+  ['the end of the stream', (socket) => Object.assign(socket, { allowHalfOpen: true }).end()],
 ])(
   'closes an idle connection on which arrives %s, even right before it would be used',
   async (_, unasked) => {
