@@ -129,11 +129,11 @@ describe.each([withEveryOption(first), withoutSla])('the synthesized API of $nam
   );
 });
 
-function* nodesOf(node: object): Generator<Record<string, unknown>> {
-  yield node as Record<string, unknown>;
-  for (const each of Object.values(node)) if (typeof each === 'object' && each) yield* nodesOf(each);
-}
-const nodes = [...nodesOf(openApi)];
+const nodes: Record<string, unknown>[] = [];
+JSON.stringify(openApi, (_, node) => {
+  if (typeof node === 'object' && node) nodes.push(node);
+  return node;
+});
 
 it('requires every parameter, those of its path among them, and every body', () => {
   const inputs = nodes.filter((node) => 'in' in node && 'schema' in node);

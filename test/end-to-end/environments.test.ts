@@ -1,14 +1,6 @@
 import { newId } from '../../domain/ids';
 import { deprecationHeaders } from '../../lib/api/gateway-responses';
-import {
-  type Answer,
-  deletion,
-  openTokenMaker,
-  send,
-  type TokenMaker,
-  type WireRequest,
-  walletDeletion,
-} from '../support/api';
+import { deletion, openTokenMaker, send, type WireRequest, walletDeletion } from '../support/api';
 import { localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { running } from '../support/rows';
@@ -28,7 +20,7 @@ interface Changes {
 }
 
 describe.each(running)('in $name', ({ name, tokenIssuer, deprecation }) => {
-  let tokens: TokenMaker;
+  let tokens: ReturnType<typeof openTokenMaker>;
   let organization: Organization;
   beforeAll(async () => {
     tokens = openTokenMaker(local, name, tokenIssuer);
@@ -37,7 +29,7 @@ describe.each(running)('in $name', ({ name, tokenIssuer, deprecation }) => {
   const { Deprecation: since, Sunset: sunset } = deprecationHeaders(deprecation);
 
   /** A valid deletion with these changes. Checks the deprecation headers of the response. */
-  async function attempt({ token, action, wire }: Changes = {}): Promise<Answer> {
+  async function attempt({ token, action, wire }: Changes = {}) {
     const accessToken = await tokens.accessToken(organization, token);
     const right = deletion(organization, accessToken, await tokens.userAction(organization, action));
     const answer = await send(urlOf(name), { ...right, ...wire?.(right) });
@@ -59,7 +51,6 @@ describe.each(running)('in $name', ({ name, tokenIssuer, deprecation }) => {
       [400, 'query_not_allowed', { wire: ({ path }) => ({ path: `${path}?x` }) }],
       [400, 'body_not_allowed', { wire: () => ({ body: '{"force":true}' }) }],
       [403, 'caller_kind_not_allowed', { token: { kind: 'EndUser' } }],
-      [403, 'user_action_missing', { wire: ({ headers = [] }) => ({ headers: headers.slice(0, 1) }) }],
       [403, 'user_action_mismatch', { action: { htp: '/auth/user-groups/ug-1' } }],
       [403, 'permission_missing', { token: hiddenEndUser, action: hiddenEndUser }],
       // The decision on the second token is cached now.

@@ -19,8 +19,6 @@ export interface WireRequest {
   readonly body?: string;
 }
 
-export type Answer = Awaited<ReturnType<typeof send>>;
-
 export async function exchange(url: string, { method = 'DELETE', path, headers = [], body }: WireRequest) {
   const { hostname, port, host } = new URL(url);
   // With headers as a list, Node adds none of its own.

@@ -6,15 +6,9 @@ import type { DeleteUserGroup } from '../../../lambda/delete-user-group/delete-i
 import { createHandler } from '../../../lambda/delete-user-group/handler';
 import { createUserActionVerifier } from '../../../lambda/shared/user-action';
 import { recordLog } from '../../support/log';
-import {
-  caller,
-  createSigningKey,
-  issuer,
-  type Json,
-  seconds,
-  signUserAction,
-  userGroupId,
-} from '../../support/tokens';
+import { caller, createSigningKey, issuer, seconds, signUserAction, userGroupId } from '../../support/tokens';
+
+type Json = Readonly<Record<string, unknown>>;
 
 // Test tables are built at load time and need the tests' clock.
 jest.spyOn(Date, 'now').mockReturnValue(Date.now());
@@ -38,23 +32,21 @@ beforeEach(() => {
 
 interface Request extends Partial<APIGatewayProxyEvent> {
   readonly authorizer?: Json;
-  readonly id?: string;
   readonly userActions?: readonly string[];
-  readonly authorization?: readonly string[];
   readonly outcome?: DeleteUserGroup;
 }
 
 async function send(request: Request = {}) {
-  const { authorizer, id = userGroupId, userActions, authorization, outcome, ...event } = request;
+  const { authorizer, userActions, outcome, ...event } = request;
   deleteUserGroup.mockImplementation(outcome ?? (async () => ok('deleted')));
   const { identityId: sub, organizationId: org, kind } = caller;
   const times = { nbf: `${seconds()}`, exp: `${seconds() + 60}` };
   const { statusCode, headers, body } = await handler({
     body: null,
     isBase64Encoded: false,
-    pathParameters: { userGroupId: id },
+    pathParameters: { userGroupId },
     multiValueHeaders: {
-      Authorization: authorization ?? ['Bearer x'],
+      Authorization: ['Bearer x'],
       'X-Svc-UserAction': userActions ?? [signUserAction(key)],
     },
     requestContext: {
@@ -92,10 +84,10 @@ const signed = (claims: Json, header?: Json): Request => ({
 });
 const otherId = (prefix: string) => `${prefix}-aaaaa-bbbbb-dddddddddddddd`;
 it.each<[refusal: string, Request]>([
-  ['token_malformed', { authorization: ['Bearer x', 'Bearer x'] }],
+  ['token_malformed', { multiValueHeaders: { Authorization: ['Bearer x', 'Bearer x'] } }],
   ['token_expired', { authorizer: { exp: `${seconds() - 60}` } }],
   ['token_not_yet_valid', { authorizer: { nbf: `${seconds() + 60}` } }],
-  ['invalid_user_group_id', { id: 'ug-AAAAA-bbbbb-cccccccccccccc' }],
+  ['invalid_user_group_id', { pathParameters: { userGroupId: 'ug-AAAAA-bbbbb-cccccccccccccc' } }],
   ['query_not_allowed', { multiValueQueryStringParameters: { force: ['true'] } }],
   ['body_not_allowed', { body: '{"cascade":true}' }],
   ['body_not_allowed', { body: 'AP8=', isBase64Encoded: true }],

@@ -1,11 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type Delivery,
-  deliveryId,
-  parseDelivery,
-  retrySchedule,
-  writeDelivery,
-} from '../../../domain/delivery';
+import { deliveryId, parseDelivery, retrySchedule, writeDelivery } from '../../../domain/delivery';
 import { longestProbeAge, probe } from '../../../domain/probe';
 import { fail, ok } from '../../../domain/result';
 import { secretMessage, secretText } from '../../../domain/signature';
@@ -18,6 +12,8 @@ import { useShared } from '../../support/use-shared';
 import { startWebhookReceiver, verifyDelivery } from '../../support/webhook-receiver';
 import { disableWebhook, eventText } from '../../support/webhooks';
 import { hidden, missing, usePipeline } from '../pipeline';
+
+type Delivery = Parameters<typeof writeDelivery>[0];
 
 const world = usePipeline();
 const receiver = useShared(startWebhookReceiver);

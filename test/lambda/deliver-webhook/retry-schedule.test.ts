@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { retrySchedule as schedule } from '../../../domain/delivery';
-import {
-  type AttemptResult,
-  isSilent,
-  nextStep,
-  reasonOf,
-} from '../../../lambda/deliver-webhook/retry-schedule';
+import { isSilent, nextStep, reasonOf } from '../../../lambda/deliver-webhook/retry-schedule';
+
+type AttemptResult = Parameters<typeof nextStep>[0];
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const answered = (status: number, retryAfter?: string): AttemptResult => ({
@@ -42,11 +39,9 @@ it.each<[retryAfter: string | undefined, attempt: number, random: number, second
   // From what was asked for to the attempt after it, at most a fifth later and at least up to 90 s.
   ['60', 1, 0, 60, 5],
   ['60', 1, 1, 72, 5],
-  ['60', 1, 0.5, 66, 5],
   ['18000', 1, 1, 18_000 + 2_475, 13],
   ['21600', last - 1, 1, 21_600 + 90, last],
   ['99999', last - 1, 1, 21_600 + 90, last],
-  ['100000', 1, 0, 6 * hour, 14],
   ['9'.repeat(400), 1, 0, 6 * hour, 14],
   ['299.997', 1, 0, 300, 7],
   [' 0060 ', 1, 0, 60, 5],

@@ -31,8 +31,8 @@ function fanOut(deadLetters = world.deadLetters.url) {
   return world.consume(world.events, handler);
 }
 
-const sendEvent = (id: string, organizationId = world.organizationId, kind?: string) =>
-  world.events.send(eventText(organizationId, id, kind));
+const sendEvent = (id: string, organizationId = world.organizationId) =>
+  world.events.send(eventText(organizationId, id));
 const redeliver = (eventId: string, webhookId: string, series?: string) =>
   world.events.send(JSON.stringify({ redeliver: { eventId, webhookId, series } }));
 
