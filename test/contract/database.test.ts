@@ -37,11 +37,8 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
   });
 
   it('throws with the SQL state when PostgreSQL refuses a statement, and reports what is temporary as unavailable', async () => {
-    const raise = (state: string) =>
-      region.owner.execute({
-        text: [`do $$ begin raise 'no' using errcode = '${state}'; end $$`],
-        values: [],
-      });
+    const raising = (state: string) => `do $$ begin raise 'no' using errcode = '${state}'; end $$`;
+    const raise = (state: string) => region.owner.execute({ text: [raising(state)], values: [] });
     for (const state of ['42P01', '22012', '25P02', '53100', '57000', 'WH050'])
       await expect(raise(state)).rejects.toMatchObject({ name: 'StatementRefused', sqlState: state });
     for (const state of ['08006', '28000', '57P01', '53300', '57014', '55P03', '40P01', '25006'])

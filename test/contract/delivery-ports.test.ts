@@ -101,6 +101,7 @@ const look = fc.record(
   { ...ids, ...place, mayTry: fc.boolean() },
   { requiredKeys: ['webhookId', 'deliveryId'] },
 );
+const reason = fc.constantFrom('gone', 'x');
 const event = fc.record({ id: fc.constantFrom('ev-1', 'ev-2'), text: fc.constantFrom('{}', '[]') });
 const act = fc.oneof(
   { weight: 4, arbitrary: fc.record({ write: some(attempt) }) },
@@ -108,10 +109,7 @@ const act = fc.oneof(
   { weight: 3, arbitrary: fc.record({ find: some(look) }) },
   { weight: 2, arbitrary: fc.record({ accept: some(event), messageId: fc.constantFrom('m-1', 'm-2') }) },
   { weight: 1, arbitrary: fc.record({ release: webhookId, until: fc.constantFrom(0, 1) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ disable: webhookId, url: someUrl, reason: fc.constantFrom('gone', 'x') }),
-  },
+  { weight: 1, arbitrary: fc.record({ disable: webhookId, url: someUrl, reason }) },
   { weight: 1, arbitrary: fc.record({ move: webhookId }) },
 );
 type Act = typeof act extends fc.Arbitrary<infer Value> ? Value : never;

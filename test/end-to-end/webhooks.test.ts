@@ -55,11 +55,8 @@ async function expectDeliveries(environment: string): Promise<void> {
   await local.wallet(environment, 'webhook', 'enable', ...webhook);
   const tested = await wallet('webhook', 'test', ...webhook);
   expect(tested).toMatchObject({ webhookId, outcome: 'delivered', status: 204 });
-  for (const which of [
-    ['--since', '5m', '--undelivered'],
-    ['--event', eventId],
-  ])
-    expect(await wallet('redeliver', ...webhook, ...which)).toMatchObject({ redelivered: 1 });
+  for (const which of ['--since 5m --undelivered', `--event ${eventId}`])
+    expect(await wallet('redeliver', ...webhook, ...which.split(' '))).toMatchObject({ redelivered: 1 });
 
   const received = await receiver.received(organizationId, 5);
   for (const delivery of received) {

@@ -51,13 +51,8 @@ async function check({ webhookId = probe.webhookId, source = address, ...change 
   } as unknown as APIGatewayProxyEvent);
   const { statusCode: status, headers, body: text } = response;
   const received = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
-  expectDocumented({
-    method: 'POST',
-    path: `/webhook-origins/check/${webhookId}`,
-    status,
-    body: text,
-    headers: Object.fromEntries(received),
-  });
+  const path = `/webhook-origins/check/${webhookId}`;
+  expectDocumented({ method: 'POST', path, status, body: text, headers: Object.fromEntries(received) });
   expect(headers).toMatchObject({ ...responseHeaders, 'Cache-Control': 'no-store' });
   if (status === 401) expect(headers?.['WWW-Authenticate']).toBe('StandardWebhooks');
   expect(JSON.stringify(log.lines)).not.toMatch(/v1,|"data"/);

@@ -83,14 +83,11 @@ const violations: Readonly<Record<string, readonly Row[]>> = {
   webhook_attempts_outcome_check: [{ outcome: 'lost' }],
 };
 
-const insert = (table: string, row: Row) =>
-  region.owner.execute({
-    text: [
-      `insert into ${table} (${Object.keys(row)}) select ${Object.keys(row)} from jsonb_populate_record(null::${table}, `,
-      '::jsonb)',
-    ],
-    values: [JSON.stringify(row)],
-  });
+function insert(table: string, row: Row) {
+  const columns = Object.keys(row);
+  const into = `insert into ${table} (${columns}) select ${columns} from jsonb_populate_record(null::${table}, `;
+  return region.owner.execute({ text: [into, '::jsonb)'], values: [JSON.stringify(row)] });
+}
 
 beforeAll(async () => {
   for (const [table, row] of valid) await insert(table, row);

@@ -82,6 +82,7 @@ it.each<[title: string, request: Request]>([
 const signed = (claims: Json, header?: Json): Request => ({
   userActions: [signUserAction(key, claims, header)],
 });
+const unavailable = fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
 const otherId = (prefix: string) => `${prefix}-aaaaa-bbbbb-dddddddddddddd`;
 it.each<[refusal: string, Request]>([
   ['token_malformed', { multiValueHeaders: { Authorization: ['Bearer x', 'Bearer x'] } }],
@@ -111,10 +112,7 @@ it.each<[refusal: string, Request]>([
   ['internal_error', { authorizer: { kind: 'Admin' } }],
   ['user_group_not_found', { outcome: async () => ok('user_group_not_found') }],
   ['user_action_replayed', { outcome: async () => ok('user_action_replayed') }],
-  [
-    'database_unavailable: timeout',
-    { outcome: async () => fail({ kind: 'database_unavailable', reason: 'timeout' }) },
-  ],
+  ['database_unavailable: timeout', { outcome: async () => unavailable }],
   ['internal_error', { outcome: async () => JSON.parse('secret') }],
 ])('refuses with %s (%#), tells the caller the code alone, and logs the cause', async (refusal, request) => {
   const [code = '', cause] = refusal.split(': ');

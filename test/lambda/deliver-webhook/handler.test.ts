@@ -185,10 +185,8 @@ it('a 410 of a URL that was replaced meanwhile disables nothing, and the deliver
     return answer;
   };
   expect(await run({ receivers: { post: move } })).toMatchObject({ failed: 1, emitted: {} });
-  expect(world.log.lines.at(-1)).toMatchObject({
-    logCode: 'WEBHOOK_DELIVERY_WAITS',
-    reason: 'another URL',
-  });
+  const line = { logCode: 'WEBHOOK_DELIVERY_WAITS', reason: 'another URL' };
+  expect(world.log.lines.at(-1)).toMatchObject(line);
   expect([await attempts(), await stored()]).toMatchObject([[], { enabled: true }]);
   expect(world.deliveries.visibilityTimeouts()).toEqual([60]);
 });
@@ -204,9 +202,8 @@ describe('a failing delivery', () => {
     const times = { attempted_at: now, next_attempt_at: now + 4_500 };
     const outcome = { status: 503, outcome: 'failed', reason: 'server_error' };
     expect(await attempts()).toMatchObject([{ series: 'own', ...outcome, ...times }]);
-    expect(world.log.lines).toMatchObject([
-      { series: 'own', outcome: 'failed', attempt: 1, retryInMs: 4_500 },
-    ]);
+    const line = { series: 'own', outcome: 'failed', attempt: 1, retryInMs: 4_500 };
+    expect(world.log.lines).toMatchObject([line]);
     const value = { ...delivery, number: 2, copy: 'token', attempt: 2, notBefore: now + 4_500 };
     expect(retried()).toEqual([{ group: webhookId, delaySeconds: 5, ok: true, value }]);
     expect(await stored()).toMatchObject({ unhealthy: true });
@@ -215,9 +212,8 @@ describe('a failing delivery', () => {
   it('of which two copies make a request together is retried once, and the other copy is judged again', async () => {
     for (const copy of ['one', 'other']) await send({ copy, paused: 1_000 });
     expect(await run()).toMatchObject({ received: 2, failed: 1, emitted: { Failed: 1 } });
-    expect(retried()).toEqual([
-      expect.objectContaining({ delaySeconds: 4, value: expect.not.objectContaining({ paused: 1_000 }) }),
-    ]);
+    const value = expect.not.objectContaining({ paused: 1_000 });
+    expect(retried()).toEqual([expect.objectContaining({ delaySeconds: 4, value })]);
     expect([await requests(), await attempts()]).toMatchObject([[{}, {}], [{}]]);
     expect(world.deliveries.visibilityTimeouts()).toEqual([60]);
   });

@@ -86,12 +86,10 @@ it('a batch needs one call, and one more if it changes the health, whose pause t
   const set: AttemptStore['set'] = async (changes) => ok(await database.set(changes));
   const store = { write: jest.fn(write), set: jest.fn(set).mockResolvedValueOnce(ok([])) };
   const recordOne = createRecording(store);
-  const ids = { eventId: 'ev-1', webhookId: 'wh-1', deliveryId: 'msg_1', series: '' };
+  const ids = { eventId: 'ev-1', webhookId: 'wh-1', deliveryId: 'msg_1', series: '', attempt: 1 };
   const outcome = { attemptedAt: now, durationMs: 1, outcome: 'failed', reason: 'timeout' } as const;
   const record = (...results: readonly HealthResult[]) =>
-    Promise.all(
-      results.map((health, number) => recordOne({ ...ids, number, attempt: 1, ...outcome, health })),
-    );
+    Promise.all(results.map((health, number) => recordOne({ ...ids, ...outcome, number, health })));
   expect(await record(good, good)).toHaveLength(2);
   expect(store.set).not.toHaveBeenCalled();
   // Another batch changes it meanwhile: the next result decides again.

@@ -39,13 +39,12 @@ async function listen(server: Server, address = '127.0.0.1'): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 const startTcp = (behaviour: Behaviour) => listen(createTcpServer(behaviour));
-function startTls(behaviour: Behaviour, options: TlsOptions = {}) {
-  const server = createTlsServer({ noDelay: true, ...certificate, ...options }, (socket) => {
+const createTls = (behaviour: Behaviour, options: TlsOptions = {}) =>
+  createTlsServer({ noDelay: true, ...certificate, ...options }, (socket) => {
     socket.on('error', () => undefined);
     behaviour(socket);
-  });
-  return listen(server.on('tlsClientError', () => undefined));
-}
+  }).on('tlsClientError', () => undefined);
+const startTls = (...made: Parameters<typeof createTls>) => listen(createTls(...made));
 
 /** @param settings @default - none ends a connection because it is idle */
 function client(settings: Parameters<typeof createReceivers>[0] = { idleTimeout: 20_000 }) {
@@ -275,18 +274,17 @@ function several(addresses: readonly string[], refuses?: string) {
 }
 
 it('after a response that is not 2xx, an attempt prefers another connection and another address', async () => {
-  let response = '';
+  const refusal = lines('HTTP/1.1 503 Busy', 'content-length: 0');
+  let isDown = false;
   const { port } = await startCounting((socket, _, connection) =>
-    socket.write(
-      response || (connection === 1 ? lines('HTTP/1.1 503 Busy', 'content-length: 0') : bodyOf(2)),
-    ),
+    socket.write(isDown || connection === 1 ? refusal : bodyOf(2)),
   );
   const { send, tried } = several([first, second]);
   expect(await send(port)).toEqual(answered(503));
   for (let number = 0; number < 10; number++) expect(await send(port)).toEqual(answered());
   expect([...tried].sort()).toEqual([first, second]);
   // Where every address fails, they take turns.
-  response = lines('HTTP/1.1 500 No', 'content-length: 0');
+  isDown = true;
   for (let number = 0; number < 5; number++) await send(port);
   const [busy, other] = tried;
   expect(tried.slice(2)).toEqual([busy, other, busy, other]);
@@ -295,10 +293,7 @@ it('after a response that is not 2xx, an attempt prefers another connection and 
 /** Accepts connections, and is silent on some: returns for how long, by their number from one. The others have one request. */
 function startSilent(silenceOf: (connection: number, socket: Socket) => number, respond: Behaviour) {
   let connections = 0;
-  const secure = createTlsServer(certificate, (socket) => {
-    socket.on('error', () => undefined);
-    respond(socket);
-  });
+  const secure = createTls(respond);
   return startTcp((socket) => {
     const silence = silenceOf(++connections, socket);
     if (silence > 0) expire(silence)(socket);
@@ -363,7 +358,7 @@ it.each<[what: string, (socket: Socket) => unknown]>([
       };
       const send = client({ idleTimeout: 20_000, resolve });
       expect(await send(port)).toEqual(answered(201));
-      const closed = open.map((socket) => once(socket, 'close'));
+      const closed = open.map((socket) => new Promise((resolve) => socket.on('close', resolve)));
       if (!isLate) await Promise.all([open.map(unasked), ...closed]);
       expect(await send(port)).toEqual(answered(202));
     }

@@ -23,10 +23,8 @@ const shown = (page: string) =>
 it('describes the environment and its contract, without a script', () => {
   expect(shown(filled)).toMatchSnapshot();
   const blocks = Array.from(filled.matchAll(/<pre\b[^>]*>(.*?)<\/pre>/gs), ([, block = '']) => textOf(block));
-  const [lists, code] = [
-    allowListFormatNames.map((format) => formatAllowList(format, [facts])),
-    blocks.slice(-4),
-  ];
+  const lists = allowListFormatNames.map((format) => formatAllowList(format, [facts]));
+  const code = blocks.slice(-4);
   expect(blocks).toEqual([...lists, ...code]);
   // The guide's.
   const begin = ['createHmac(', 'def verify(', 'func Verify(', 'curl -i "$url"'];
@@ -61,9 +59,6 @@ it('escapes every fact, in text and in attributes', () => {
 it('returns the page with the configured headers', async () => {
   const handle = createHandler({ page: '<p>', headers: { 'Cache-Control': 'no-store' } });
   const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' };
-  for (const [httpMethod, body] of [
-    ['GET', '<p>'],
-    ['HEAD', ''],
-  ])
+  for (const [httpMethod, body] of Object.entries({ GET: '<p>', HEAD: '' }))
     expect(await handle({ httpMethod } as APIGatewayProxyEvent)).toEqual({ statusCode: 200, headers, body });
 });
