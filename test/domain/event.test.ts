@@ -78,9 +78,8 @@ it('refuses nothing new where tokens, stored events and deliveries are parsed', 
   expect(parseStrictObject(`{"a":[${nested(100)}]}`)).toBeUndefined();
   const ids = { deliveryId: `msg_${'0'.repeat(32)}`, webhookId: 'wh-aaaaa-bbbbb-cccccccccccccccc' };
   const body = withData(json);
-  expect(parseDelivery(JSON.stringify({ ...ids, eventId: 'evt_1', acceptedAt: 1, body }))).toMatchObject({
-    value: { body },
-  });
+  const delivery = JSON.stringify({ ...ids, eventId: 'evt_1', acceptedAt: 1, body });
+  expect(parseDelivery(delivery)).toMatchObject({ value: { body } });
 });
 
 it.each([

@@ -29,9 +29,8 @@ const refuseOnce = (principal: string, action: string, resource: string) =>
 
 const logged = (name: string, text: RegExp) => {
   const logs = join(local.stateDirectory, 'logs', name);
-  return eventually(() =>
-    readdirSync(logs).some((file) => text.test(readFileSync(join(logs, file), 'utf8'))),
-  );
+  const read = (file: string) => readFileSync(join(logs, file), 'utf8');
+  return eventually(() => readdirSync(logs).some((file) => text.test(read(file))));
 };
 
 /** A webhook whose receiver responds 410, which its organization gets an event about. */
@@ -74,11 +73,9 @@ it.each(running)('all features of $name work with every grant enforced', async (
     body: '{}',
   };
   await send('WebhookDeliveryQueueUrl', JSON.stringify(delivery));
-  for (const [queue, role] of [
-    ['WebhookDeliveryQueueUrl', `${stackId}-WebhooksDeliver`],
-    ['WebhookEventsQueueUrl', `${stackId}-WebhooksFanOut`],
-  ] as const) {
-    await refuseOnce(role, 'sqs:sendmessage', 'DeadLetter');
+  const roles = { WebhookDeliveryQueueUrl: 'WebhooksDeliver', WebhookEventsQueueUrl: 'WebhooksFanOut' };
+  for (const [queue, role] of Object.entries(roles)) {
+    await refuseOnce(`${stackId}-${role}`, 'sqs:sendmessage', 'DeadLetter');
     await send(queue, 'unreadable');
   }
   await invoke('WebhooksPurgeExpired');

@@ -37,10 +37,8 @@ it('a role of its own writes and reads a row over the Data API, reaches no webho
   const created = await secrets.send(new CreateSecretCommand({ Name: newId('as'), SecretString }));
   const resourceArn = local.outputs(name).DatabaseClusterArn;
   const client = new RDSDataClient(clientOf('rds-data'));
-  const run = (sql: string) =>
-    client.send(
-      new ExecuteStatementCommand({ resourceArn, secretArn: created.ARN, database: 'wallet', sql }),
-    );
+  const database = { resourceArn, secretArn: created.ARN, database: 'wallet' };
+  const run = (sql: string) => client.send(new ExecuteStatementCommand({ ...database, sql }));
   const id = newId('or');
   await run(`insert into organizations (organization_id) values ('${id}')`);
   const read = run(`select organization_id from organizations where organization_id = '${id}'`);
@@ -76,9 +74,8 @@ it('a role of its own writes and reads a row over the Data API, reaches no webho
 });
 
 it('the code for IAM writes and reads too, with direct access', async () => {
-  const { connect } = load<{ connect(location: object, ca: string): Pool }>(
-    codeUnder(integrating, 'With IAM')[0] ?? '',
-  );
+  const [code = ''] = codeUnder(integrating, 'With IAM');
+  const { connect } = load<{ connect(location: object, ca: string): Pool }>(code);
   const { name, region } = withDirectAccess;
   await makeRole(name, 'grant rds_iam to accounts');
   const url = new URL(local.endpoints[`database-${name}`] ?? '');
@@ -104,10 +101,8 @@ it('the code for producers sends events, and returns those that the queue refuse
     const { organizationId } = await local.walletJson<Organization>(withDataApi.name, 'seed');
     const url = receiver.url(organizationId);
     await local.wallet(withDataApi.name, 'webhook', 'add', '--organization', organizationId, '--url', url);
-    const date = new Date().toISOString();
-    const events = ['one', 'two'].map((id) => {
-      return { id: `${organizationId}_${id}`, organizationId, kind: 'wallet.created', date, data: { id } };
-    });
+    const both = { organizationId, kind: 'wallet.created', date: new Date().toISOString() };
+    const events = ['one', 'two'].map((id) => ({ id: `${organizationId}_${id}`, ...both, data: { id } }));
     const invalid = { organizationId, data: '\ufffe' };
     const queue = local.outputs(withDataApi.name).WebhookEventsQueueUrl ?? '';
     const rejected = await sendEvents(new SQS(clientOf('sqs')), queue, [...events, invalid]);

@@ -108,10 +108,8 @@ it('a promotion, and a return that restores, keep secrets, tokens of recorded ke
     return (await response.json()) as { readonly addresses: string[]; readonly reserve: string[] };
   };
   const before = await origins();
-  const [ofOldKey, outdated] = [
-    await walletDeletion(local, name, one),
-    await walletDeletion(local, name, two),
-  ];
+  const ofOldKey = await walletDeletion(local, name, one);
+  const outdated = await walletDeletion(local, name, two);
   let deliveries = 0;
   const verifyNext = async () => {
     const event = ['--kind', 'wallet.created', '--data', '{}'];

@@ -23,9 +23,8 @@ async function expectDeliveries(environment: string): Promise<void> {
   const { organizationId } = await wallet<Organization>('seed');
   const organization = ['--organization', organizationId];
   const kinds = ['--kinds', 'wallet.created,webhook.test'];
-  const { webhookId, secret } = await wallet<{ webhookId: string; secret: string }>(
-    ...['webhook', 'add', ...organization, '--url', receiver.url(organizationId), ...kinds],
-  );
+  const adding = ['webhook', 'add', ...organization, '--url', receiver.url(organizationId), ...kinds];
+  const { webhookId, secret } = await wallet<{ webhookId: string; secret: string }>(...adding);
   const webhook = ['--webhook', webhookId];
   const event = [...organization, '--kind', 'wallet.created', '--data', data];
   const sendEvent = async () => (await wallet<{ eventId: string }>('send-event', ...event)).eventId;

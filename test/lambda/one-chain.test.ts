@@ -4,12 +4,9 @@ import { drawWorld } from '../runs/simulate/options';
 import { runWorld, tellStory } from '../runs/simulate/world';
 
 // Each is over in a fifth of a second, and notices mistakes that few others do. `npm run simulate` draws others.
-it.each([9, 13, 27, 31, 41, 43, 46, 50, 51, 53])(
-  'world %i, with its faults, keeps the promises',
-  async (seed) => {
-    expect((await runWorld(drawWorld(seed))).violations).toEqual([]);
-  },
-);
+it.each([9, 13, 27, 31, 41, 43, 46, 50, 51, 53])('world %i keeps the promises', async (seed) => {
+  expect((await runWorld(drawWorld(seed))).violations).toEqual([]);
+});
 
 it('a seed repeats its world, with all that happened in it', async () => {
   const first = await runWorld(drawWorld(5));
@@ -19,10 +16,10 @@ it('a seed repeats its world, with all that happened in it', async () => {
 });
 
 it('the story of a violation is shortened, and told even if a part of it brings another back', async () => {
-  const told = (names: string[]) => ({
-    events: names,
+  const told = (events: string[]) => ({
+    events,
     faults: [],
-    violations: names.includes('b') ? ['!'] : [],
+    violations: events.filter((name) => name === 'b'),
   });
   const run = async (only: ReadonlySet<string>) => told(only.has('a') || only.has('b') ? ['a', 'b'] : []);
   expect((await tellStory(told(['x', 'a', 'y', 'b']), run)).events).toEqual(['a', 'b']);
@@ -31,11 +28,8 @@ it('the story of a violation is shortened, and told even if a part of it brings 
 it('a webhook that hangs takes at most one invocation of twenty on average, and delays no other', async () => {
   const regular = { repeats: 0, bursts: 0, acts: 0, probabilities: {}, outages: [], healthy: 1 };
   const fiveMinutes = { ...drawWorld(2), ...regular, days: 1 / 288, events: 300 };
-  const { busy, history } = await runWorld(
-    { ...fiveMinutes, organizations: 2, webhooks: 1, receivers: ['hangs', 'fast'] },
-    undefined,
-    true,
-  );
+  const small = { organizations: 2, webhooks: 1, receivers: ['hangs' as const, 'fast' as const] };
+  const { busy, history } = await runWorld({ ...fiveMinutes, ...small }, undefined, true);
   expect(busy.retries).toBeLessThan(300_000);
   const timeOf = (line: string) => Date.parse(`2026-${line.slice(0, 18)}Z`);
   const sent = history.filter((line) => / ev-1-\d+ sent to events/.test(line)).map(timeOf);

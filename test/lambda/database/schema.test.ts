@@ -145,6 +145,10 @@ it('every function with the rights of the owner has a fixed search path, with te
 const page = readFileSync(join(projectRoot, 'docs/integrating.md'), 'utf8');
 const documented = [...page.matchAll(/^\| `(\w+)` \| (.*) \| `(DELETE.*)` \|$/gm)];
 
+const state =
+  'enabled disabled_reason disabled_at unhealthy_at paused_until pause_reason pause_seconds failures';
+const result = 'attempted_at duration_ms status outcome reason next_attempt_at';
+const next = 'copy attempt next_attempt';
 /** Every privilege, by table; the columns in brackets, unless it covers all. */
 const privileges: Readonly<Record<DatabaseRole | 'directory', object>> = {
   delete_user_group: {
@@ -166,8 +170,7 @@ const privileges: Readonly<Record<DatabaseRole | 'directory', object>> = {
     user_groups: 'INSERT, SELECT',
     webhook_attempts: 'SELECT',
     webhook_events: 'SELECT (event_id organization_id kind accepted_at)',
-    webhooks:
-      'DELETE, INSERT, SELECT, UPDATE (url kinds secret_version rotated_at enabled disabled_reason disabled_at unhealthy_at paused_until pause_reason pause_seconds failures)',
+    webhooks: `DELETE, INSERT, SELECT, UPDATE (url kinds secret_version rotated_at ${state})`,
   },
   fan_out_event: {
     webhook_events: 'INSERT, SELECT',
@@ -175,10 +178,8 @@ const privileges: Readonly<Record<DatabaseRole | 'directory', object>> = {
       'SELECT (webhook_id organization_id kinds enabled disabled_reason disabled_at unhealthy_at created_at paused_until)',
   },
   deliver_webhook: {
-    webhook_attempts:
-      'INSERT, SELECT (delivery_id attempted_at duration_ms status outcome reason next_attempt_at series number copy attempt next_attempt), UPDATE (attempted_at duration_ms status outcome reason next_attempt_at copy attempt next_attempt)',
-    webhooks:
-      'SELECT (webhook_id organization_id url secret_version rotated_at enabled disabled_reason disabled_at unhealthy_at paused_until pause_reason pause_seconds failures), UPDATE (enabled disabled_reason disabled_at unhealthy_at paused_until pause_reason pause_seconds failures)',
+    webhook_attempts: `INSERT, SELECT (delivery_id ${result} series number ${next}), UPDATE (${result} ${next})`,
+    webhooks: `SELECT (webhook_id organization_id url secret_version rotated_at ${state}), UPDATE (${state})`,
   },
   purge_expired: {
     used_user_actions: 'DELETE, SELECT',

@@ -43,13 +43,8 @@ it('warns about test funds, with their link to mainnet, and about a deprecation'
 it('escapes every fact, in text and in attributes', () => {
   const hostile = `"'><script>alert(1)</script>{{title}}$&`;
   const support = { contact: hostile, guide: hostile };
-  const page = fillPage(html, {
-    ...facts,
-    environment: hostile,
-    title: hostile,
-    support,
-    signatureHeaders: [hostile, hostile],
-  });
+  const changed = { environment: hostile, title: hostile, support, signatureHeaders: [hostile, hostile] };
+  const page = fillPage(html, { ...facts, ...changed });
   expect(page).not.toContain('<script>alert');
   expect(page).not.toContain(`"'>`);
   expect(page.split('<script>')).toHaveLength(2);

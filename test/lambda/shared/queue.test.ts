@@ -39,9 +39,7 @@ it('sends again, of several calls, only what SQS refused', async () => {
   const requests = jest.spyOn(queues.sqs, 'send');
   const refusal = { Failed: [{ Id: '1', SenderFault: false, Code: 'InternalError' }] };
   requests.mockImplementationOnce(async () => refusal);
-  const sent = await Promise.all(
-    [[message('a'), message('b'), message('c')], [message('d')]].map(queue.send),
-  );
+  const sent = await Promise.all([['a', 'b', 'c'].map(message), [message('d')]].map(queue.send));
   requests.mockRestore();
   expect(sent.every(({ ok }) => ok)).toBe(true);
   expect(received.sent().map(({ body }) => body)).toEqual(['b']);
