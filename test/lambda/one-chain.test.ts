@@ -16,11 +16,8 @@ it('a seed repeats its world, with all that happened in it', async () => {
 });
 
 it('the story of a violation is shortened, and told even if a part of it brings another back', async () => {
-  const told = (events: string[]) => ({
-    events,
-    faults: [],
-    violations: events.filter((name) => name === 'b'),
-  });
+  const wrong = (events: string[]) => events.filter((name) => name === 'b');
+  const told = (events: string[]) => ({ events, faults: [], violations: wrong(events) });
   const run = async (only: ReadonlySet<string>) => told(only.has('a') || only.has('b') ? ['a', 'b'] : []);
   expect((await tellStory(told(['x', 'a', 'y', 'b']), run)).events).toEqual(['a', 'b']);
 });

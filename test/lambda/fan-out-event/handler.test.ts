@@ -36,11 +36,7 @@ const sendEvent = (id: string, organizationId = world.organizationId) =>
 const redeliver = (eventId: string, webhookId: string, series?: string) =>
   world.events.send(JSON.stringify({ redeliver: { eventId, webhookId, series } }));
 
-const delivered = (queue: TestQueue) =>
-  queue.sent().flatMap(({ body }) => {
-    const delivery = parseDelivery(body);
-    return delivery.ok ? delivery.value : [];
-  });
+const delivered = (queue: TestQueue) => queue.sent().map(({ body }) => Object(parseDelivery(body)).value);
 /** The dead letters, each with the reason, in the order of their text. */
 const refused = async () => {
   const letters = await world.deadLetters.receive();
