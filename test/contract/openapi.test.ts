@@ -107,20 +107,18 @@ describe.each([withEveryOption(first), withoutSla])('the synthesized API of $nam
 
   const gatewayProblems = fromGateway.map(({ status, body }) => `${status} ${JSON.parse(body).code}`);
 
-  it.each(Object.entries(table).filter(([, { method }]) => method !== 'HEAD'))(
-    'and its functions return exactly the documented problems: %s',
-    (name, route) => {
-      const { requiresToken, ...row } = routeTable[name as Operation];
-      const hasFunction = 'createFunction' in row;
-      const fromAuthorizer = requiresToken ? denials.map((code) => `401 ${code}`) : [];
-      const others = [!requiresToken && '401', !hasFunction && '504'];
-      const ofGateway = gatewayProblems.filter((problem) => !others.includes(problem.slice(0, 3)));
-      const fromFunction = Object.entries(route.problems).map(([code, { status }]) => `${status} ${code}`);
-      const { operation } = operations().find(({ operation }) => operation.operationId === name) ?? {};
-      const returned = [...ofGateway, ...fromAuthorizer, ...fromFunction];
-      expect(new Set(documentedProblems(operation))).toEqual(new Set(returned));
-    },
-  );
+  const withBody = Object.entries(table).filter(([, { method }]) => method !== 'HEAD');
+  it.each(withBody)('and its functions return exactly the documented problems: %s', (name, route) => {
+    const { requiresToken, ...row } = routeTable[name as Operation];
+    const hasFunction = 'createFunction' in row;
+    const fromAuthorizer = requiresToken ? denials.map((code) => `401 ${code}`) : [];
+    const others = [!requiresToken && '401', !hasFunction && '504'];
+    const ofGateway = gatewayProblems.filter((problem) => !others.includes(problem.slice(0, 3)));
+    const fromFunction = Object.entries(route.problems).map(([code, { status }]) => `${status} ${code}`);
+    const { operation } = operations().find(({ operation }) => operation.operationId === name) ?? {};
+    const returned = [...ofGateway, ...fromAuthorizer, ...fromFunction];
+    expect(new Set(documentedProblems(operation))).toEqual(new Set(returned));
+  });
 });
 
 const nodes: Record<string, unknown>[] = [];

@@ -342,28 +342,25 @@ it.each<[what: string, (socket: Socket) => unknown]>([
   ['a response more', (socket) => socket.write(bodyOf(2))],
   ['an empty line', (socket) => socket.write('\r\n')],
   ['the end of the stream', (socket) => Object.assign(socket, { allowHalfOpen: true }).end()],
-])(
-  'closes an idle connection on which arrives %s, even right before it would be used',
-  async (_, unasked) => {
-    for (const isLate of [false, true]) {
-      const open: Socket[] = [];
-      const { port } = await startCounting((socket, _, connection) => {
-        open.push(socket);
-        socket.write(bodyOf(2).replace('200', String(200 + connection)));
-      });
-      // Sent, and not yet read, when the connection would be used.
-      const resolve = async () => {
-        if (isLate) open.map(unasked);
-        return [publicAddress];
-      };
-      const send = client({ idleTimeout: 20_000, resolve });
-      expect(await send(port)).toEqual(answered(201));
-      const closed = open.map((socket) => new Promise((resolve) => socket.on('close', resolve)));
-      if (!isLate) await Promise.all([open.map(unasked), ...closed]);
-      expect(await send(port)).toEqual(answered(202));
-    }
-  },
-);
+])('closes an idle connection on which arrives %s, even right before its use', async (_, unasked) => {
+  for (const isLate of [false, true]) {
+    const open: Socket[] = [];
+    const { port } = await startCounting((socket, _, connection) => {
+      open.push(socket);
+      socket.write(bodyOf(2).replace('200', String(200 + connection)));
+    });
+    // Sent, and not yet read, when the connection would be used.
+    const resolve = async () => {
+      if (isLate) open.map(unasked);
+      return [publicAddress];
+    };
+    const send = client({ idleTimeout: 20_000, resolve });
+    expect(await send(port)).toEqual(answered(201));
+    const closed = open.map((socket) => new Promise((resolve) => socket.on('close', resolve)));
+    if (!isLate) await Promise.all([open.map(unasked), ...closed]);
+    expect(await send(port)).toEqual(answered(202));
+  }
+});
 
 it('a receiver that answers twice gets one wrong status at most: its connections are not used again', async () => {
   const { port } = await startCounting((socket, request) => {
