@@ -131,11 +131,10 @@ it('requires every parameter, those of its path among them, and every body', () 
   const inputs = nodes.filter((node) => 'in' in node && 'schema' in node);
   const bodies = nodes.flatMap(({ requestBody }) => (requestBody ? [requestBody] : []));
   expect([...inputs, ...bodies].filter((each) => !(each as { required?: boolean }).required)).toEqual([]);
+  const namesOf = (parameters: readonly { name: string }[] = []) => parameters.map(({ name }) => name);
   for (const { path, operation } of operations())
-    expect((operation.parameters ?? []).map(({ name }: { name: string }) => `{${name}}`)).toEqual(
-      path.match(/\{.+?\}/g) ?? [],
-    );
-  const headers = openApi.webhooks.event.post.parameters.map(({ name }: { name: string }) => name);
+    expect(namesOf(operation.parameters)).toEqual(path.match(/(?<=\{).+?(?=\})/g) ?? []);
+  const headers = namesOf(openApi.webhooks.event.post.parameters);
   expect(headers).toEqual(['webhook-id', 'webhook-timestamp', ...signatureHeaders]);
 });
 

@@ -5,12 +5,9 @@ import { createWebhookSecrets } from '../../../lambda/shared/webhook-secrets';
 const macOf = (key: string, message: Uint8Array | string) =>
   createHmac('sha256', key).update(message).digest();
 /** As of KMS. End-to-end tests use the local KMS. */
-const send = jest.fn(
-  async (
-    { input: { KeyId = '', Message = new Uint8Array() } }: GenerateMacCommand,
-    _options: { readonly abortSignal: AbortSignal },
-  ) => ({ Mac: macOf(KeyId, Message) }),
-);
+const send = jest.fn(async ({ input }: GenerateMacCommand, _options: object) => ({
+  Mac: macOf(input.KeyId ?? '', input.Message ?? ''),
+}));
 const create = () => createWebhookSecrets({ kms: { send } as unknown as KMSClient, keyId: 'key-1' });
 beforeEach(() => send.mockClear());
 
