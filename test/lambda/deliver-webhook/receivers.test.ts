@@ -16,7 +16,7 @@ const [first, second, third] = [publicAddress, '93.184.216.35', '93.184.216.36']
 let authority: TestAuthority;
 let certificate: { readonly key: string; readonly cert: string };
 const servers: Server[] = [];
-const sockets = new Set<Socket>();
+const sockets: Socket[] = [];
 beforeAll(async () => {
   authority = await createAuthority();
   certificate = await authority.issue({ name });
@@ -30,11 +30,7 @@ type Behaviour = (socket: Socket) => void;
 
 async function listen(server: Server, address = '127.0.0.1'): Promise<number> {
   servers.push(server);
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
-  });
+  server.on('connection', (socket: Socket) => sockets.push(socket.on('error', () => undefined)));
   await new Promise<void>((resolve) => server.listen(0, address, resolve));
   return (server.address() as AddressInfo).port;
 }
