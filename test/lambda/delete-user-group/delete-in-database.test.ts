@@ -3,22 +3,31 @@ import { newId } from '../../../domain/ids';
 import { fail, ok } from '../../../domain/result';
 import type { Caller } from '../../../domain/tokens';
 import { sql } from '../../../lambda/database/database';
-import { deleteInDatabase } from '../../../lambda/delete-user-group/delete-in-database';
-import { addGroup, deletionOf, gone, seedOrganization, traces, whole } from '../../support/organization';
+import {
+  deleteInDatabase,
+  type UserGroupDeletion,
+} from '../../../lambda/delete-user-group/delete-in-database';
+import {
+  addGroup,
+  deletionOf,
+  gone,
+  type Organization,
+  seedOrganization,
+  traces,
+  whole,
+} from '../../support/organization';
 import { useMigratedDatabase } from '../../support/region-database';
-
-type Deletion = ReturnType<typeof deletionOf>;
 
 const kinds = ['CustomerEmployee', 'EndUser', 'ServiceAccount'] as const;
 
 const region = useMigratedDatabase();
-const deleteUserGroup = (each: Deletion) => deleteInDatabase(region.as('delete_user_group'))(each);
-let organization: Awaited<ReturnType<typeof seedOrganization>>;
+const deleteUserGroup = (each: UserGroupDeletion) => deleteInDatabase(region.as('delete_user_group'))(each);
+let organization: Organization;
 beforeEach(async () => {
   organization = await seedOrganization(region.owner);
 });
 
-const deletion = (changes: Partial<Deletion> = {}) => deletionOf(organization, changes);
+const deletion = (changes: Partial<UserGroupDeletion> = {}) => deletionOf(organization, changes);
 const by = (identityId: string, kind: Caller['kind'] = 'CustomerEmployee') => ({
   caller: { identityId, organizationId: organization.organizationId, kind },
 });
@@ -121,7 +130,7 @@ it('reports a replayed user action, even after the purge or by another identity'
   expect(await traces(region.owner, userGroupId)).toEqual(whole);
 });
 
-it.each<[string, (first: Deletion) => Partial<Deletion>, deleted: number, others: string]>([
+it.each<[string, (first: UserGroupDeletion) => Partial<UserGroupDeletion>, deleted: number, others: string]>([
   ['delete one group once', () => ({}), 1, 'user_group_not_found'],
   ['use one user action once', ({ userAction }) => ({ userAction }), 1, 'user_action_replayed'],
   ['report one outcome of the same request', (first) => first, 20, ''],

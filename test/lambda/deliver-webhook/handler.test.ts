@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { deliveryId, parseDelivery, retrySchedule, writeDelivery } from '../../../domain/delivery';
+import {
+  type Delivery,
+  deliveryId,
+  parseDelivery,
+  retrySchedule,
+  writeDelivery,
+} from '../../../domain/delivery';
 import { longestProbeAge, probe } from '../../../domain/probe';
 import { fail, ok } from '../../../domain/result';
 import { secretMessage, secretText } from '../../../domain/signature';
@@ -12,8 +18,6 @@ import { useShared } from '../../support/use-shared';
 import { startWebhookReceiver, verifyDelivery } from '../../support/webhook-receiver';
 import { disableWebhook, eventText } from '../../support/webhooks';
 import { hidden, missing, usePipeline } from '../pipeline';
-
-type Delivery = Parameters<typeof writeDelivery>[0];
 
 const world = usePipeline();
 const receiver = useShared(startWebhookReceiver);

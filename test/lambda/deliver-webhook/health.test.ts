@@ -1,11 +1,14 @@
 import { probe } from '../../../domain/probe';
 import { ok } from '../../../domain/result';
-import { type Health, type HealthResult, nextHealth } from '../../../lambda/deliver-webhook/health';
+import {
+  type Health,
+  type HealthResult,
+  nextHealth,
+  type Pause,
+} from '../../../lambda/deliver-webhook/health';
 import type { AttemptStore } from '../../../lambda/deliver-webhook/ports';
 import { createRecording } from '../../../lambda/deliver-webhook/record-attempts';
 import { SimulatedDatabase } from '../../runs/simulate/database';
-
-type Pause = NonNullable<Health['pause']>;
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const url = 'https://hooks.example.com/';

@@ -5,7 +5,11 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import tls, { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls';
 import type { AttemptReason } from '../../../domain/delivery';
-import { createReceivers, resolveByDns } from '../../../lambda/deliver-webhook/receivers';
+import {
+  createReceivers,
+  type ReceiverSettings,
+  resolveByDns,
+} from '../../../lambda/deliver-webhook/receivers';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import { createAuthority, type TestAuthority } from '../../support/certificates';
 import { eventually } from '../../support/eventually';
@@ -43,7 +47,7 @@ const createTls = (behaviour: Behaviour, options: TlsOptions = {}) =>
 const startTls = (...made: Parameters<typeof createTls>) => listen(createTls(...made));
 
 /** @param settings @default - none ends a connection because it is idle */
-function client(settings: Parameters<typeof createReceivers>[0] = { idleTimeout: 20_000 }) {
+function client(settings: ReceiverSettings = { idleTimeout: 20_000 }) {
   const receivers = createReceivers({
     certificateAuthorities: [authority.cert],
     resolve: async () => [publicAddress],

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { retrySchedule as schedule } from '../../../domain/delivery';
-import { isSilent, nextStep, reasonOf } from '../../../lambda/deliver-webhook/retry-schedule';
-
-type AttemptResult = Parameters<typeof nextStep>[0];
+import {
+  type AttemptResult,
+  isSilent,
+  nextStep,
+  reasonOf,
+} from '../../../lambda/deliver-webhook/retry-schedule';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const answered = (status: number, retryAfter?: string): AttemptResult => ({
