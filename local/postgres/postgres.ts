@@ -48,7 +48,6 @@ host all all all scram-sha-256
 export const clientSettings = {
   ssl: false,
   sslnegotiation: 'postgres',
-  client_encoding: 'UTF8',
   application_name: 'local',
   options: '-c client_min_messages=notice',
   replication: 'false',

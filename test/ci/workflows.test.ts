@@ -116,6 +116,14 @@ describe.each(workflows)('$name', ({ text }) => {
   });
 });
 
+it('says of each input what it is', () => {
+  const all = workflows.flatMap(({ text }) => Object.values<Yaml>(parse(text).on));
+  const inputs = all.flatMap((each) => Object.entries(each?.inputs ?? {}));
+  expect(inputs.length).toBeGreaterThan(5);
+  for (const input of inputs)
+    expect(input).toEqual([expect.anything(), expect.objectContaining({ description: expect.any(String) })]);
+});
+
 it.each([
   ['guardrails.md', / (\d+) days as the artifact/, 'drift.yml', 'residency-'],
   ['deploying.md', /last assembly of the past (\d+) days/, 'deploy.yml', 'deployed-'],

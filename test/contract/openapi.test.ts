@@ -29,14 +29,16 @@ it('the document is valid OpenAPI 3.1', async () => {
   expect(stdout).toContain('"valid": true');
 });
 
-it('uses each component that it defines, and no other', () => {
+it('uses each component and tag that it defines, and no other', () => {
   const references = JSON.stringify(openApi).matchAll(/"\$ref":"#\/components\/(\w+\/[\w-]+)"/g);
-  const schemes = operations().flatMap(({ operation }) => operation.security.flatMap(Object.keys));
   const used = Array.from(references, ([, name]) => name);
-  used.push(...schemes.map((name) => `securitySchemes/${name}`));
-  const defined = Object.entries<object>(openApi.components).flatMap(([kind, all]) =>
-    Object.keys(all).map((name) => `${kind}/${name}`),
-  );
+  for (const { operation } of operations()) {
+    const schemes: string[] = operation.security.flatMap(Object.keys);
+    used.push(...schemes.map((name) => `securitySchemes/${name}`), `tags/${operation.tags}`);
+  }
+  const tags = openApi.tags.map(({ name }: { name: string }) => [name, {}]);
+  const all = Object.entries<object>({ ...openApi.components, tags: Object.fromEntries(tags) });
+  const defined = all.flatMap(([kind, each]) => Object.keys(each).map((name) => `${kind}/${name}`));
   expect(new Set(used)).toEqual(new Set(defined));
 });
 
