@@ -157,6 +157,12 @@ it.each(walletCommands)('wallet %s marks required options, refuses invalid value
   }
 });
 
+it('a table that is wider than the terminal becomes a block for each row, without its empty cells', () => {
+  const rows = ['WEBHOOK URL', 'wh-1 https://a', 'wh-2 '].map((row) => row.split(' '));
+  const blocks = 'webhook  wh-1\nurl      https://a\n\nwebhook  wh-2';
+  expect(table(rows, { bold: String, width: 10 })).toBe(blocks);
+});
+
 it('a time may be an age', () => {
   const now = jest.spyOn(Date, 'now').mockReturnValue(Date.UTC(2026, 10, 28));
   for (const [age, seconds] of Object.entries({ '90s': 90, '5m': 300, '1.5h': 5_400, '2d': 172_800 }))

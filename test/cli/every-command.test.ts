@@ -320,6 +320,10 @@ const pausing: Wrong = {
   operations: { ...attempting().operations, 'describe-webhook': () => states.shift() ?? {} },
 };
 const later: Wrong = { operations: { 'list-delivery-attempts': () => notFannedOut.shift() ?? {} } };
+const attempts = [{ ...attempt, status: null, outcome: 'failed', reason: 'slow' }, attempt];
+const retrying: Wrong = {
+  operations: { 'list-delivery-attempts': () => ({ attempts: attempts.splice(0, 1) }) },
+};
 const failing = (status: number | null, outcome = 'given_up', reason = 'server_error') =>
   attempting({ status, outcome, reason });
 const auditing = (...changes: object[]) =>
@@ -482,6 +486,7 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
     [failed('add a webhook', 'None'), answering('add-webhook', refused)],
     [failed('send an event', 'rejected 1 of 1'), refusedByQueue],
     [failed('find it in the delivery log', 'No delivery attempt within 120 s'), attempting()],
+    ['delivered, ok, after', retrying, 0],
     [failed('receive the delivery', 'did not respond: failed, timeout'), failing(null, 'failed', 'timeout')],
     [failed('receive the delivery', 'returned 500'), failing(500)],
     [failed('check its source address', 'did not come from 203.0.113.7, or the'), failing(403)],
