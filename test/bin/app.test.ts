@@ -8,7 +8,7 @@ jest.mock('../../lib/thread', () => ({ startThread: (worker: string) => worker }
 it.each([
   [undefined, { validateTemplates: true, rulesThread: expect.stringMatching(/rules-worker\.ts$/) }],
   ['false', { validateTemplates: false, rulesThread: undefined }],
-])('with CDK_VALIDATION=%s, the app of the environments has %j', (CDK_VALIDATION, options) => {
+])('with CDK_VALIDATION=%s, the app checks its templates unless that is false', (CDK_VALIDATION, options) => {
   jest.replaceProperty(process, 'env', { ...process.env, CDK_VALIDATION });
   jest.spyOn(process.stderr, 'write').mockReturnValue(true);
   jest.isolateModules(() => require('../../bin/app'));
