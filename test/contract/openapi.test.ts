@@ -13,6 +13,7 @@ import { respond } from '../../lambda/shared/http';
 import { timeouts } from '../../lambda/shared/timeouts';
 import { clockToleranceSeconds } from '../../lambda/shared/verify-jwt';
 import { functionRoutes, routeTable } from '../../lib/api/routes';
+import { portOf } from '../../local/shared/ports';
 import { withProblems } from '../runs/write-problems';
 import { recordLog } from '../support/log';
 import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
@@ -127,6 +128,11 @@ const nodes: Record<string, unknown>[] = [];
 JSON.stringify(openApi, (_, node) => {
   if (typeof node === 'object' && node) nodes.push(node);
   return node;
+});
+
+it("has the first environment's address on this machine as its default", () => {
+  const address = `http://127.0.0.1:${portOf('api', 0, { offset: 0 })}`;
+  expect(openApi.servers).toMatchObject([{ variables: { base_url: { default: address } } }]);
 });
 
 it('requires every parameter, those of its path among them, and every body', () => {
