@@ -74,6 +74,15 @@ it.each<[reason: string, of: string, Reply]>([
   expect(calls).toBe(1);
 });
 
+it('names cluster, secret and database wherever AWS would take another', async () => {
+  const send = jest.fn(async (_command: { input: object }) => ({ transactionId: 'one' }));
+  const target = { clusterArn: 'cluster', secretArn: 'secret', database: 'wallet' };
+  await createDataApiDatabase(target, { send } as never).transaction((each) => each.execute(sql`select 1`));
+  const [begin, execute] = send.mock.calls.map(([{ input }]) => input);
+  const named = { resourceArn: 'cluster', secretArn: 'secret', database: 'wallet' };
+  expect([begin, execute]).toMatchObject([named, { ...named, transactionId: 'one' }]);
+});
+
 it('throws when AWS denies access', async () => {
   replies = [failsWith(403, 'AccessDeniedException')];
   await expect(ask()).rejects.toMatchObject({ name: 'AccessDeniedException' });
