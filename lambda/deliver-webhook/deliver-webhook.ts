@@ -9,7 +9,7 @@ import { logCodes } from '../shared/log';
 import type { QueueUnavailable } from '../shared/queue';
 import type { SecretUnavailable } from '../shared/webhook-secrets';
 import type { Pause, Trial } from './health';
-import type { DeliveryPorts, Recorded, StoredWebhook, Successor } from './ports';
+import type { DeliveryPorts, Disabled, Recorded, StoredWebhook, Successor } from './ports';
 import {
   type AttemptResult,
   hasten,
@@ -122,7 +122,7 @@ async function stop(
   const line = { logCode: logCodes.webhookDeliveryStopped, ...idsOf(delivery), reason };
   ports.log.info('Webhook delivery stopped', line);
   if (!again || !webhook?.disabling) return ok(done);
-  const announced = await announceDisabling(webhook.disabling, false, ports);
+  const announced = await announceDisabling(webhook.disabling, ports);
   return announced.ok ? ok(done) : announced;
 }
 
@@ -131,8 +131,9 @@ async function stop(
  * may have been sent, and the first of the two records its attempt before the other begins.
  */
 function succeed(delivery: Delivery, { attempt, notBefore }: Successor, ports: DeliveryPorts): Settled {
-  const later = Math.max(notBefore, ports.now()) + 60_000 + Math.round(60_000 * ports.random());
-  return requeue(follow(delivery, { attempt, notBefore: later }, ports.newToken), later - ports.now());
+  const now = ports.now();
+  const later = Math.max(notBefore, now) + 60_000 + Math.round(60_000 * ports.random());
+  return requeue(follow(delivery, { attempt, notBefore: later }, ports.newToken), later - now);
 }
 
 /** A delivery of a paused webhook waits without a request, and is given up when no attempt would be left. */
@@ -189,7 +190,7 @@ async function settle(
     const disabled = await ports.webhooks.disable(delivery.webhookId, webhook.url, reasonOf(result));
     if (!disabled.ok) return disabled;
     if (!disabled.value) return judgedAgain('another URL');
-    announcing = announceDisabling(disabled.value, disabled.value.isNew, ports);
+    announcing = announceDisabling(disabled.value, ports);
   }
   const successor =
     step.outcome === 'failed'
@@ -308,11 +309,10 @@ const attemptOf = ({ attempt = 1 }: Delivery) => attempt;
  * attempt that finds a 410, and every message that comes back, sends the same event again.
  */
 async function announceDisabling(
-  disabling: DisabledWebhook,
-  isNew: boolean,
+  disabling: DisabledWebhook & Partial<Disabled>,
   { events, log, metrics }: DeliveryPorts,
 ): Promise<Result<null, QueueUnavailable>> {
-  const { webhookId, organizationId, reason } = disabling;
+  const { webhookId, organizationId, reason, isNew } = disabling;
   if (reason !== 'gone') return ok(null);
   const { id: eventId, text } = disabledEvent(disabling);
   const sent = await events.send([{ body: text, group: organizationId }]);
