@@ -21,7 +21,8 @@ const containing =
   (of: RegExp, ...forbidden: readonly (RegExp | string)[]) =>
   ({ path, text }: SourceFile): readonly string[] => {
     const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
-    return of.test(path) ? forbidden.flatMap((each) => new RegExp(each).exec(code)?.[0] ?? []) : [];
+    const any = new RegExp(forbidden.map((each) => new RegExp(each).source).join('|'));
+    return (of.test(path) && any.exec(code)?.slice(0, 1)) || [];
   };
 
 /** What each program imports of the project. The three programs share files and `domain`. */
@@ -152,7 +153,8 @@ it.each(rules)('%s', (_, wrongIn, ...breaches) => {
     wrongIn(file).map((what) => `${file.path}: ${what}`),
   );
   expect(found).toEqual([]);
-  for (const [path, text] of breaches) expect([text, wrongIn({ path, text })]).not.toEqual([text, []]);
+  for (const [path, text] of breaches)
+    expect([text, wrongIn({ path, text })]).toEqual([text, [expect.any(String)]]);
 });
 
 it('no test reads the table of the operator', () => {

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { RoleKind } from '../../domain/workflow-roles';
 import { permissionsOf } from '../../lib/account/permissions';
 import {
@@ -152,6 +153,11 @@ export const onlyDeployed = (name?: string, more: object = {}): Replies => ({
     return result({ Stacks: [{ StackId, StackName, ...known, ...more }] });
   },
 });
+/** A key makes MACs of its own: a webhook's secret is one. */
+export const macs: Replies = {
+  'kms:GenerateMac': ({ input: { KeyId, Message } }) =>
+    result({ Mac: createHmac('sha256', KeyId).update(Message, 'base64').digest('base64') }),
+};
 export const withStacks = (more: object = {}) => onlyDeployed(undefined, more);
 export const withoutStacks = onlyDeployed('none');
 

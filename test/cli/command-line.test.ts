@@ -21,7 +21,11 @@ it.each<[words: readonly string[], outputs: object | string, message: RegExp]>([
   [token, { One: {} }, new RegExp(`environment ${other.name} .stack ${other.stackId}.\\. It has: One\\.`)],
   [['origins'], { Other: {} }, /has no outputs of any environment\. It has: Other/],
   // Nothing of it is printed: it may be a file with a password.
-  [['origins'], '"password"', /^(?!.*password).*\.json is not a JSON object\.\nWith --outputs, name the/s],
+  [
+    ['origins'],
+    '"password"',
+    /^(?!.*password).*\.json is not a JSON object\.\nWith --outputs, name the file/s,
+  ],
 ])('%j states what is wrong with the outputs %j', async (words, content, message) => {
   const printed = await wallet(...words, '--outputs', writeOutputs(folder(), content));
   expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });

@@ -79,6 +79,19 @@ describe('a row', () => {
     expect(wrongIn(row)).toEqual([]);
   });
 
+  it.each<[field: string, change: object]>([
+    ...['10.10.1.0/16', '172.32.0.0/16', '192.169.0.0/16', '10.10.0.0/21', '10.10.0.0/16/16'].map(
+      (vpcCidr): [string, object] => ['vpcCidr', { vpcCidr }],
+    ),
+    ...['service', 'environment', 'aws:cost', 'AWS:cost', 'deprecated', 'a\nb', ''].map(
+      (tag): [string, object] => [`tags.${tag}`, { tags: { [tag]: 'x' } }],
+    ),
+    ['tags', { tags: Object.fromEntries(Array.from({ length: 41 }, (_, index) => [`tag${index}`, 'x'])) }],
+  ])('is refused only for its %s: %j', (field, change) => {
+    const fields = refusalOf({ ...alone, ...change }).fields.map((each) => each.field);
+    expect(fields).toEqual([`${alone.name}.${field}`]);
+  });
+
   it('is refused with all wrong fields at once, each with its value and what to write', () => {
     const wrong = {
       name: 'EU',
@@ -148,13 +161,6 @@ describe('a row', () => {
     'a row in one region': changed(alone, { residencyRegions: [region], multiRegionKeys: undefined }),
   };
   const refused: [field: string, value: unknown, row?: keyof typeof rows][] = [
-    ...['10.10.1.0/16', '172.32.0.0/16', '192.169.0.0/16', '10.10.0.0/21', '10.10.0.0/16/16'].map(
-      (range): [string, string] => ['vpcCidr', range],
-    ),
-    ...['service', 'environment', 'aws:cost', 'AWS:cost', 'deprecated', 'a\nb', ''].map(
-      (tag): [string, string] => [`tags.${tag}`, 'x'],
-    ),
-    ['tags', Object.fromEntries(Array.from({ length: 41 }, (_, index) => [`tag${index}`, 'x']))],
     ['tokenIssuer', 'http://eu.example'],
     ['residencyRegions', ['us-east-1']],
     ['zones', ['eu-central-1a', 'eu-west-1b', 'eu-central-1c']],

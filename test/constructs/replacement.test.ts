@@ -13,7 +13,7 @@ import {
   withoutSla,
   withStandby,
 } from '../support/rows';
-import { type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
+import { type Resource, type StackTemplate, stackOf, synthesizeEveryStack } from '../support/stacks';
 
 /** Properties whose change means another resource, of the types with state. */
 const fixedProperties: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ const fixedProperties: Readonly<Record<string, string>> = {
 const isRetained = (policy = 'Delete') => policy !== 'Delete';
 
 /** Retained resources: a line for each, with its type and the properties that cannot change without replacement. */
-const stateOf = ({ name, resources }: StackTemplate) =>
+const stateOf = ({ name, resources }: Pick<StackTemplate, 'name' | 'resources'>) =>
   resources
     .filter(({ DeletionPolicy, UpdateReplacePolicy }) =>
       [DeletionPolicy, UpdateReplacePolicy].every(isRetained),
@@ -47,6 +47,20 @@ it('no stack replaces or releases its state, or adds state that state-baseline.t
   const stacks = Object.values(synthesizeEveryStack([complete, withDirectAccess, withoutSla]));
   const baseline = readFileSync(join(__dirname, 'state-baseline.txt'), 'utf8');
   expect(`${stacks.flatMap(stateOf).sort().join('\n')}\n`).toBe(baseline);
+});
+
+it.each<[id: string, change: Partial<Resource>]>([
+  ['DatabaseCluster', { Properties: { SnapshotIdentifier: 'x' } }],
+  ['WebhookEventsQueue', { Type: 'AWS::SNS::Topic' }],
+  ['WebhookOriginElasticIp', { DeletionPolicy: 'Delete' }],
+  ['WebhookOriginElasticIp', { UpdateReplacePolicy: 'Delete' }],
+])('a template must not replace or release %s by %j', (id, { Properties, ...change }) => {
+  const original = before.get(id);
+  const stateWith = (more: Partial<Resource>) =>
+    stateOf({ name: before.name, resources: [{ ...original, ...more }] });
+  const others = { ...original.Properties, BackupRetentionPeriod: 30 };
+  expect(stateWith({ Properties: others })).toEqual(stateWith({}));
+  expect(stateWith({ ...change, Properties: { ...others, ...Properties } })).not.toEqual(stateWith({}));
 });
 
 const { restoreFrom: time = {} } = shapes.restored?.database ?? {};

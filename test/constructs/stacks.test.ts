@@ -83,47 +83,47 @@ describe.each(every)('%s', (_, stack) => {
     for (const id of secrets) expect(`${prefix}${id}-R7aao5xJupze-Lkf02d`.slice(100)).toBe('');
   });
 
-  it('lets each function in the VPC reach everything that it calls', () => {
-    if (!serves) return;
-    const { VpcSecurityGroupIds, Port } = stack.only('AWS::RDS::DBCluster').Properties;
-    const inVpc = stack.all('AWS::Lambda::Function').filter(({ Properties }) => Properties.VpcConfig);
-    expect(inVpc).not.toEqual([]);
-    /** Whether one of the targets' security groups admits one of the function's. */
-    const admits = (targets: Json[], { Properties }: Resource, port: number): boolean =>
-      stack
-        .all('AWS::EC2::SecurityGroupIngress')
-        .map((ingress) => ingress.Properties)
-        .filter(({ GroupId, FromPort }) => targets.map(group).includes(group(GroupId)) && FromPort === port)
-        .some(({ SourceSecurityGroupId: source }) =>
-          Properties.VpcConfig.SecurityGroupIds.map(group).includes(group(source)),
-        );
-    for (const lambda of inVpc) {
-      const { logicalId, Properties } = lambda;
-      if (Properties.Environment.Variables.DATABASE_HOST)
-        expect([logicalId, admits(VpcSecurityGroupIds, lambda, Port)]).toEqual([logicalId, true]);
-      // The private subnets' routes lead everywhere.
-      if (!JSON.stringify(Properties.VpcConfig.SubnetIds).includes('IsolatedSubnet')) continue;
-      const reachable = stack
-        .all('AWS::EC2::VPCEndpoint')
-        .filter((endpoint) => admits(endpoint.Properties.SecurityGroupIds, lambda, 443))
-        .map((endpoint) => endpoint.Properties.ServiceName.split('.').at(-1));
-      const called = stack
-        .statementsOf(lambda)
-        // `kms:ViaService`: Secrets Manager decrypts on the function's behalf.
-        .filter(({ Effect, Condition }) => Effect === 'Allow' && !Condition)
-        .flatMap(({ Action }) => Action)
-        .map((action: string) => action.split(':')[0] as string)
-        .filter((service) => !notCalled.includes(service));
-      expect([logicalId, ...new Set(called)]).toEqual([logicalId, ...reachable]);
-    }
-  });
-
   it('names the caller of each function, receives on no machine, and acknowledges no residency finding', () => {
     const permissions = stack.all('AWS::Lambda::Permission');
     expect(idsOf(permissions.filter(({ Properties }) => !Properties.SourceArn))).toEqual([]);
     expect(stack.text).not.toContain('WEBHOOK_LOCAL_RECEIVERS');
     expect(stack.json.Metadata).toBeUndefined();
   });
+});
+
+const serving = every.filter(([, stack]) => stack.serves);
+it.each(serving)('each function in the VPC of %s reaches everything that it calls', (_, stack) => {
+  const { VpcSecurityGroupIds, Port } = stack.only('AWS::RDS::DBCluster').Properties;
+  const inVpc = stack.all('AWS::Lambda::Function').filter(({ Properties }) => Properties.VpcConfig);
+  expect(inVpc).not.toEqual([]);
+  /** Whether one of the targets' security groups admits one of the function's. */
+  const admits = (targets: Json[], { Properties }: Resource, port: number): boolean =>
+    stack
+      .all('AWS::EC2::SecurityGroupIngress')
+      .map((ingress) => ingress.Properties)
+      .filter(({ GroupId, FromPort }) => targets.map(group).includes(group(GroupId)) && FromPort === port)
+      .some(({ SourceSecurityGroupId: source }) =>
+        Properties.VpcConfig.SecurityGroupIds.map(group).includes(group(source)),
+      );
+  for (const lambda of inVpc) {
+    const { logicalId, Properties } = lambda;
+    if (Properties.Environment.Variables.DATABASE_HOST)
+      expect([logicalId, admits(VpcSecurityGroupIds, lambda, Port)]).toEqual([logicalId, true]);
+    // The private subnets' routes lead everywhere.
+    if (!JSON.stringify(Properties.VpcConfig.SubnetIds).includes('IsolatedSubnet')) continue;
+    const reachable = stack
+      .all('AWS::EC2::VPCEndpoint')
+      .filter((endpoint) => admits(endpoint.Properties.SecurityGroupIds, lambda, 443))
+      .map((endpoint) => endpoint.Properties.ServiceName.split('.').at(-1));
+    const called = stack
+      .statementsOf(lambda)
+      // `kms:ViaService`: Secrets Manager decrypts on the function's behalf.
+      .filter(({ Effect, Condition }) => Effect === 'Allow' && !Condition)
+      .flatMap(({ Action }) => Action)
+      .map((action: string) => action.split(':')[0] as string)
+      .filter((service) => !notCalled.includes(service));
+    expect([logicalId, ...new Set(called)]).toEqual([logicalId, ...reachable]);
+  }
 });
 
 it('creates no Elastic IP beside existing ones', () => {

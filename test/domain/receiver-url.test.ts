@@ -99,6 +99,7 @@ it.each([
   ['https://example.com/é/😀?ü=%20', 'https://example.com/%C3%A9/%F0%9F%98%80?%C3%BC=%20'],
   ["https://example.com/.well-known/...//a.b/%2F;x=1,2!$&'()*+@:?a=./../b", undefined],
 ])('a new URL %s is stored as it is requested: %s', (url, stored = url.trim()) => {
+  expect(added(url)).toMatchObject({ ok: true });
   const { value } = added(url) as { value: string };
   expect(value.replaceAll('%27', "'")).toBe(stored);
   expect(added(value)).toEqual({ ok: true, value });

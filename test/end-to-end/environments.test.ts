@@ -51,6 +51,7 @@ describe.each(running)('in $name', ({ name, tokenIssuer, deprecation }) => {
       [400, 'query_not_allowed', { wire: ({ path }) => ({ path: `${path}?x` }) }],
       [400, 'body_not_allowed', { wire: () => ({ body: '{"force":true}' }) }],
       [403, 'caller_kind_not_allowed', { token: { kind: 'EndUser' } }],
+      [403, 'user_action_missing', { wire: ({ headers = [] }) => ({ headers: headers.slice(0, 1) }) }],
       [403, 'user_action_mismatch', { action: { htp: '/auth/user-groups/ug-1' } }],
       [403, 'permission_missing', { token: hiddenEndUser, action: hiddenEndUser }],
       // The decision on the second token is cached now.

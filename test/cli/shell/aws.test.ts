@@ -42,7 +42,11 @@ const network = (code: string) => ({ name: 'Error', message: 'No.', code });
 const anAddressEach = { ...network('ENOTFOUND'), message: '', errors: [{ message: 'a' }, { message: 'b' }] };
 it.each<[object, said: string, remedy: string]>([
   [denied, 'AccessDeniedException: No', 'Sign in with a role that has kms:Sign.'],
-  [{ ...denied, message: named }, `AccessDeniedException: ${named}`, 'a role that has kms:GenerateDataKey.'],
+  [
+    { ...denied, message: named },
+    `AccessDeniedException: ${named}`,
+    'Sign in with a role that has kms:GenerateDataKey.',
+  ],
   [{ name: 'CredentialsProviderError', message: 'None' }, 'None', 'Sign in to the account'],
   [network('SELF_SIGNED_CERT_IN_CHAIN'), 'No', 'NODE_EXTRA_CA_CERTS'],
   [network('ECONNREFUSED'), 'No', 'HTTPS_PROXY'],

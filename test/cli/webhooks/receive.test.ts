@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { runCommandLine } from '../../../cli/command-line';
 import { newId } from '../../../domain/ids';
@@ -7,7 +6,7 @@ import { first } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { silent, writeOutputs } from '../../support/wallet-command';
 import { eventText } from '../../support/webhooks';
-import { result, useAccount } from '../account';
+import { macs, result, useAccount } from '../account';
 import { organizationId, webhookId } from '../region';
 
 /** Of the webhook's versions 1 and 2: as commands print them, in the snapshot of their outputs. */
@@ -63,8 +62,7 @@ function signed(by: string, at = new Date()) {
 const listing = (...webhooks: object[]) =>
   account().answer({
     'lambda:Invoke': ({ input }) => result({ ok: input.operation === 'list-webhooks', result: { webhooks } }),
-    'kms:GenerateMac': ({ input: { KeyId, Message } }) =>
-      result({ Mac: createHmac('sha256', KeyId).update(Message, 'base64').digest('base64') }),
+    ...macs,
   });
 
 it('verifies with the secrets of webhooks that are added or rotated later; prints why another delivery does not, and keeps running', async () => {

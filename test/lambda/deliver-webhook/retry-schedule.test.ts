@@ -42,9 +42,11 @@ it.each<[asked: string | undefined, attempt: number, random: number, seconds: nu
   // From what was asked for to the attempt after it, at most a fifth later and at least up to 90 s.
   ['60', 1, 0, 60, 5],
   ['60', 1, 1, 72, 5],
+  ['60', 1, 0.5, 66, 5],
   ['18000', 1, 1, 18_000 + 2_475, 13],
   ['21600', last - 1, 1, 21_600 + 90, last],
   ['99999', last - 1, 1, 21_600 + 90, last],
+  ['100000', 1, 0, 6 * hour, 14],
   ['9'.repeat(400), 1, 0, 6 * hour, 14],
   ['299.997', 1, 0, 300, 7],
   [' 0060 ', 1, 0, 60, 5],
