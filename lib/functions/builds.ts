@@ -13,11 +13,8 @@ export const bundling = {
   bundle: true,
   platform: 'node',
   target: 'node24',
-  format: 'cjs',
   // Prefers ES modules, which esbuild can tree-shake.
   mainFields: ['module', 'main'],
-  // An optional native driver of `pg`, loaded on demand.
-  external: ['pg-native'],
   loader: { '.sql': 'text' },
   // Credentials from environment variables only.
   alias: { '@aws-sdk/credential-provider-node': './lambda/shared/credentials.ts' },
@@ -26,7 +23,6 @@ export const bundling = {
   // Keeps names, for stack traces without a source map.
   minifyWhitespace: true,
   minifySyntax: true,
-  legalComments: 'none',
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
@@ -57,14 +53,10 @@ const dashboardBuild = {
   outdir: 'bundles',
   write: false,
   bundle: true,
-  platform: 'browser',
   // Browsers of the last two years. `light-dark()` is of May 2024 at the latest:
   // https://developer.mozilla.org/en-US/docs/Web/CSS/color_value/light-dark
   target: ['chrome123', 'firefox121', 'safari17.5'],
-  format: 'iife',
-  charset: 'utf8',
   minify: true,
-  legalComments: 'none',
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 

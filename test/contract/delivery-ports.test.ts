@@ -11,7 +11,6 @@ import { createWebhooks } from '../../lambda/deliver-webhook/webhooks-table';
 import { createSubscriptions } from '../../lambda/fan-out-event/subscriptions-table';
 import { batchRequests } from '../../lambda/shared/batch-requests';
 import { SimulatedDatabase } from '../runs/simulate/database';
-import { eventually } from '../support/eventually';
 import { useMigratedDatabase } from '../support/region-database';
 
 const region = useMigratedDatabase();
@@ -21,8 +20,8 @@ const [one, two] = ['wh-aaaaa-bbbbb-1111111111111111', 'wh-aaaaa-bbbbb-222222222
 const unknown = newId('wh');
 
 async function openPostgres() {
-  const tables = 'organizations, webhooks, webhook_attempts, webhook_events';
-  await region.owner.execute({ text: [`truncate ${tables} cascade`], values: [] });
+  for (const table of ['webhook_attempts', 'webhook_events', 'webhooks', 'organizations'])
+    await region.owner.execute({ text: [`delete from ${table}`], values: [] });
   await region.query`
     with organization as (insert into organizations (organization_id) values (${organizationId}))
     insert into webhooks (webhook_id, organization_id, url, unhealthy_at, created_at)
@@ -204,9 +203,7 @@ describe('on PostgreSQL, batches at once', () => {
       expect(skipped).toMatchObject(ok([{ isWritten: true }, { health: { failures: 1 } }]));
       expect(skipped.ok && skipped.value[0]).not.toHaveProperty('health');
       answering = write([one, good]);
-      const waiting = () => region.query`
-        select pid from pg_locks where locktype = 'transactionid' and not granted`;
-      await eventually(async () => (await waiting()).length > 0);
+      await region.untilBlocked();
       return ok(null);
     });
     expect(await answering).toMatchObject(ok([{ isWritten: true, health: { failures: 0 } }]));

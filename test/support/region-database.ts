@@ -9,6 +9,7 @@ import { createDirectDatabase } from '../../lambda/database/direct';
 import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lambda/database/variables';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
 import { localClient, startDataApi } from './aws-client';
+import { eventually } from './eventually';
 import { sharedInRun } from './once-per-run';
 import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';
@@ -55,6 +56,13 @@ async function openRegion(access: DatabaseAccess, postgres: TestPostgres) {
     owner,
     as: (role: DatabaseRole): Database => as(role),
     query: (...statement: Parameters<typeof sql>) => rows(owner, sql(...statement)),
+    /** Waits until a statement in this database waits for a lock. */
+    untilBlocked: () =>
+      eventually(async () => {
+        const waiting = sql`
+          select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return (await rows(owner, waiting)).length > 0;
+      }),
     async migrate() {
       // Aurora has it.
       if (access === 'direct') await owner.execute(sql`create role rds_iam`);

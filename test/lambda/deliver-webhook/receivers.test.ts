@@ -130,6 +130,8 @@ const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult]
   ['closes without a response', say('', ends), unanswered('connection_closed')],
   // The receiver may have acted: nothing is sent again.
   ['closes after a byte of its response', say('H', ends), unanswered('connection_closed')],
+  // As a server that closes an idle connection, also one that is in use again.
+  ['answers 408, and closes', say(lines('HTTP/1.1 408 Timeout', 'connection: close'), ends), answered(408)],
   ['slowly continues', say(continues, expire(slowly)), slow],
   // A complete status line counts, whatever follows.
   ['closes after its status line', say(head, ends), answered()],
@@ -153,8 +155,8 @@ describe.each(['new', 'reused'])('over a %s connection, a receiver that', (conne
     const send = client();
     if (isReused) await send(port);
     const result = await send(port, misbehaviour.startsWith('slowly') ? { limit: slowly } : {});
-    // A reused connection lost before any byte of a response: the request is resent over a new one.
-    const isSentAgain = isReused && misbehaviour === 'closes without a response';
+    // A reused connection lost before any byte of another response: the request is resent over a new one.
+    const isSentAgain = isReused && /^closes without|408/.test(misbehaviour);
     expect(result).toMatchObject(isSentAgain ? answered() : expected);
     expect(closed).toHaveLength(isSentAgain ? 2 : 1);
     const answeredAt = performance.now();
@@ -376,14 +378,6 @@ it('a receiver that answers twice gets one wrong status at most: its connections
     if (number === 1) await sleep(100);
   }
   expect(statuses).toEqual([202, 200, 202, 202, 202, 202]);
-});
-
-it('sends a request again whose reused connection answers 408, as a server does that closes an idle one', async () => {
-  const { port } = await startCounting((socket, request) =>
-    request > 1 ? socket.end(lines('HTTP/1.1 408 Timeout', 'connection: close')) : socket.write(bodyOf(2)),
-  );
-  const send = client();
-  for (const expected of [answered(), answered()]) expect(await send(port)).toEqual(expected);
 });
 
 it('a connection that is used again is not idle, however long its receiver takes', async () => {

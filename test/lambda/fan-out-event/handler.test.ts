@@ -7,7 +7,6 @@ import type { Database } from '../../../lambda/database/database';
 import type { Subscriptions } from '../../../lambda/fan-out-event/fan-out-event';
 import { createHandler } from '../../../lambda/fan-out-event/handler';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
-import { eventually } from '../../support/eventually';
 import type { TestQueue } from '../../support/sqs';
 import { addOrganization, addWebhook, disableWebhook, eventText } from '../../support/webhooks';
 import { missing, usePipeline } from '../pipeline';
@@ -177,9 +176,7 @@ it('an event that its producer sends again waits a minute, in the queue of its w
     await createSubscriptions(other).findSubscribers({ event, acceptedAt: Date.now(), messageId: 'm-1' });
     await world.events.send(second);
     fanningOut = fanOut();
-    const waiting = () =>
-      world.database.query`select pid from pg_locks where locktype = 'transactionid' and not granted`;
-    await eventually(async () => (await waiting()).length > 0);
+    await world.database.untilBlocked();
     return ok(null);
   });
   await fanningOut;

@@ -7,7 +7,6 @@ import { deleteInDatabase } from '../../../lambda/delete-user-group/delete-in-da
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
 import { createHandler } from '../../../lambda/run-operation/handler';
-import { eventually } from '../../support/eventually';
 import { recordLog } from '../../support/log';
 import { deletionOf, type Organization, ownFacts } from '../../support/organization';
 import { useMigratedDatabase } from '../../support/region-database';
@@ -145,14 +144,8 @@ it('add-webhook and enable-webhook refuse the 51st enabled webhook, also of a co
     await transaction.execute(sql`
       insert into webhooks (webhook_id, organization_id, url) values (${newId('wh')}, ${organizationId}, ${url})`);
     const enabling = disabled.map(({ webhook_id: webhookId }) => invoke('enable-webhook', { webhookId }));
-    let isOver = false;
-    answers = Promise.all([invoke('add-webhook', { organizationId, url }), ...enabling]).finally(() => {
-      isOver = true;
-    });
-    const waiting = () => region.query`
-      select pid from pg_locks join pg_database on database = pg_database.oid
-      where locktype = 'advisory' and not granted and datname = current_database()`;
-    await eventually(async () => isOver || (await waiting()).length > 0);
+    answers = Promise.all([invoke('add-webhook', { organizationId, url }), ...enabling]);
+    await Promise.race([region.untilBlocked(), answers]);
     return ok(null);
   });
   const refusal = refused('too_many_webhooks', expect.stringContaining('has 50 enabled webhooks'));
