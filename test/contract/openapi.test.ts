@@ -184,6 +184,12 @@ it.each(['UserGroupId', 'webhookId'])('%s is what the code takes for an id', (na
   for (const each of [id, ...near]) expect([each, accepts(each)]).toEqual([each, isId(each, prefix as 'ug')]);
 });
 
+it('any response may announce a deprecation, and the last day', () => {
+  const all = [openApi.components.responses, ...operations().map(({ operation }) => operation.responses)];
+  for (const [name, { $ref, headers = {} }] of all.flatMap(Object.entries<typeof openApi>))
+    if (!$ref) expect([name, headers]).toMatchObject([name, { Deprecation: {}, Sunset: {} }]);
+});
+
 it('documents no body of a response to HEAD, and the statuses of GET', () => {
   const { head, get } = openApi.paths['/webhook-origins'];
   expect(Object.keys(head.responses)).toEqual(Object.keys(get.responses));
