@@ -23,7 +23,7 @@ import {
 } from './account';
 import { useInstantWaits } from './instant-waits';
 import { address, OriginAccount, reserve, withReserve } from './origin/origin-account';
-import { groupId, identityId, organizationId, webhookId } from './region';
+import { groupId, identityId, organizationId, unfinished, webhookId } from './region';
 
 const ofWebhook = ['--webhook', webhookId];
 const ofCaller = ['--caller', identityId];
@@ -224,6 +224,7 @@ async function run(words: readonly string[], wrong: Wrong = {}, local = false) {
     expect(notGranted('operate', account().calls)).toEqual([]);
   /** All that it prints, its notes marked by `!`. */
   const printed = written.join('').trimEnd().replaceAll(file, 'FILE');
+  expect(printed).not.toMatch(unfinished);
   return { exitCode, printed, results: printed.replaceAll(/^! .*\n?/gm, '').trimEnd() };
 }
 
