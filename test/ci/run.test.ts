@@ -17,8 +17,8 @@ const node = `case "$*" in
 *list-templates*) shift 3; for assembly; do echo "eu-central-1 $assembly/a.json"; done ;;
 *) echo WALLET_EU_ACCOUNT=111111111111 ;;
 esac`;
-/** Nobody who may install Debian packages. */
-const user = { id: 'echo 1000', sudo: 'exit 1' };
+/** Nobody who may install Debian packages, with no need for other linters. */
+const user = { id: 'echo 1000', sudo: 'exit 1', python3: 'echo installs linters; exit 1' };
 
 it.each([
   ['.ci/run checks', ':', 0, /Skipped: shellcheck, npm run test:tools.*== npm run typecheck/s],
@@ -35,6 +35,18 @@ it.each([
   const { status, output } = spawnSync('bash', ['-c', command], options);
   const printed = output.join('');
   expect({ status, printed }).toEqual({ status: exitCode, printed: expect.stringMatching(said) });
+  expect(printed).not.toContain('installs linters');
+});
+
+it.each(['explain-cancellation', 'install-linters', 'run', 'show-diff'])('.ci/%s says its usage', (name) => {
+  const env = { PATH: process.env.PATH, GITHUB_STEP_SUMMARY: '/dev/null' };
+  const { status, stderr } = spawnSync('bash', [`.ci/${name}`, ''], {
+    cwd: projectRoot,
+    env,
+    encoding: 'utf8',
+  });
+  expect(stderr).toContain('Usage: ');
+  expect(status).toBeGreaterThan(0);
 });
 
 it('an assembly without stacks is not linted in silence', () => {

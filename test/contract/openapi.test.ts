@@ -16,7 +16,14 @@ import { functionRoutes, routeTable } from '../../lib/api/routes';
 import { portOf } from '../../local/shared/ports';
 import { withProblems } from '../runs/write-problems';
 import { recordLog } from '../support/log';
-import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
+import {
+  documentedProblems,
+  expectDocumented,
+  openApi,
+  openApiFile,
+  operations,
+  validate,
+} from '../support/openapi';
 import { apiOf } from '../support/region-api';
 import { first, withEveryOption, withoutSla } from '../support/rows';
 import { stackOf } from '../support/stacks';
@@ -57,9 +64,10 @@ function untyped(schema: typeof openApi = {}, place = ''): string[] {
 const schemas = Object.entries<typeof openApi>(openApi.components.schemas);
 it('says what each value is, but for the data of events, and which may be absent', () => {
   expect(schemas.flatMap(([name, schema]) => untyped(schema, name))).toEqual(['WebhookEvent.data']);
-  const optional = schemas.flatMap(([name, { properties = {}, required = [] }]) =>
-    Object.keys(properties).flatMap((each) => (required.includes(each) ? [] : `${name}.${each}`)),
-  );
+  const optional = schemas.flatMap(([name, { properties = {}, required = [] }]) => {
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(required));
+    return Object.keys(properties).flatMap((each) => (required.includes(each) ? [] : `${name}.${each}`));
+  });
   expect(optional).toEqual(['WebhookOrigins.reserve', 'WebhookOrigins.deprecation', 'Deprecation.sunset']);
 });
 
@@ -126,10 +134,22 @@ describe.each([withEveryOption(first), withoutSla])('the synthesized API of $nam
   });
 });
 
-const nodes: Record<string, unknown>[] = [];
-JSON.stringify(openApi, (_, node) => {
-  if (typeof node === 'object' && node) nodes.push(node);
-  return node;
+const placed: [place: readonly string[], node: Record<string, unknown>][] = [];
+function place(names: readonly string[], node: typeof openApi): void {
+  if (typeof node !== 'object') return;
+  placed.push([names, node]);
+  for (const [name, each] of Object.entries(node)) place([...names, name], each);
+}
+place([], openApi);
+const nodes = placed.map(([, node]) => node);
+
+it('has examples that are as it says', () => {
+  const found = placed.flatMap(([names, { schema, example, examples = {} }]) => {
+    const all = [example, ...Object.values(examples as object).map(({ value }) => value)];
+    return schema ? all.flatMap((each) => (each === undefined ? [] : [[names, each] as const])) : [];
+  });
+  expect(found.length).toBeGreaterThan(5);
+  for (const [names, example] of found) validate([...names, 'schema'], example, names.join(' '));
 });
 
 it("has the first environment's address on this machine as its default", () => {

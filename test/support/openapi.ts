@@ -24,7 +24,7 @@ const ajv = new Ajv2020({
 }).addSchema(openApi, 'openapi');
 
 /** @throws Error with what does not match the schema at these names in the document */
-function validate(schema: readonly string[], value: unknown, what: string): void {
+export function validate(schema: readonly string[], value: unknown, what: string): void {
   const pointer = schema.map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1')));
   const matches = ajv.getSchema(`openapi#/${pointer.join('/')}`);
   if (!matches?.(value)) throw new Error(`${what}\nis not as documented: ${ajv.errorsText(matches?.errors)}`);
