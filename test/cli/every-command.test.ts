@@ -397,7 +397,11 @@ const wrongs: Readonly<Record<string, readonly Row[]>> = {
   ],
   deliveries: [
     [/^\[.*\]$/, { ...attempting(...Array(100).fill({})), args: ['--json'] }, 0],
-    ['! The latest 100. Earlier ones: --until 2026', attempting(...Array(99).fill({ date: '' }), {}), 0],
+    [
+      `! The latest 100. Earlier ones: --until ${attempt.date}`,
+      attempting(...Array(99).fill({ date: '' }), {}),
+      0,
+    ],
   ],
   'local send-event': [
     [nobody, listing(disabled), 0],
