@@ -9,6 +9,9 @@ export interface SourceFile {
   readonly text: string;
 }
 
+/** @param path from the root of the repository */
+export const readSource = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
+
 export function sourcesIn(...folders: readonly string[]): readonly SourceFile[] {
   return folders
     .flatMap((folder) =>
@@ -16,7 +19,7 @@ export function sourcesIn(...folders: readonly string[]): readonly SourceFile[] 
         .filter((name) => name.endsWith('.ts'))
         .map((name) => `${folder}/${name}`),
     )
-    .map((path) => ({ path, text: readFileSync(join(projectRoot, path), 'utf8') }));
+    .map((path) => ({ path, text: readSource(path) }));
 }
 
 const imports =

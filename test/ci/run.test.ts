@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../architecture/sources';
+import { projectRoot, readSource } from '../architecture/sources';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
-const requirements = readFileSync(join(projectRoot, '.ci/requirements.txt'), 'utf8');
+const requirements = readSource('.ci/requirements.txt');
 /** The linters in their pinned versions. */
 const linters = ['cfn-lint', 'actionlint', 'zizmor'].map((name) => {
   const [, pinned] = new RegExp(`^${name}(?:-py)?==(\\d+\\.\\d+\\.\\d+)`, 'm').exec(requirements) ?? [];

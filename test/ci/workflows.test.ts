@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { longestMoveMinutes } from '../../cli/origin/move-origin';
 import { githubEnvironments, type RoleKind, roleName, trustedJobs } from '../../domain/workflow-roles';
 import { databaseVersion } from '../../lib/database/cluster';
-import { projectRoot } from '../architecture/sources';
+import { projectRoot, readSource as read } from '../architecture/sources';
 import { withSla } from '../support/rows';
 import { stackOf } from '../support/stacks';
 import { flagsOf } from '../support/wallet-command';
@@ -13,7 +13,6 @@ import { commands, workflows } from './workspace';
 // biome-ignore lint/suspicious/noExplicitAny: a workflow has no types
 type Yaml = any;
 
-const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
 const { scripts, optionalDependencies } = JSON.parse(read('package.json'));
 const stepsOf = (text: string) => Object.values<Yaml>(parse(text).jobs).flatMap(({ steps = [] }) => steps);
 const workflow = (name: string): Yaml => parse(read(`.github/workflows/${name}`));

@@ -4,12 +4,12 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFi
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parse } from 'yaml';
-import { projectRoot } from '../architecture/sources';
+import { projectRoot, readSource } from '../architecture/sources';
 import { temporaryFolder } from '../support/temporary-folder';
 
 export const workflows = readdirSync(join(projectRoot, '.github/workflows')).map((name) => ({
   name,
-  text: readFileSync(join(projectRoot, '.github/workflows', name), 'utf8'),
+  text: readSource(`.github/workflows/${name}`),
 }));
 
 export const commands = workflows.flatMap(({ text }) => {
@@ -73,7 +73,7 @@ export class Workspace {
 
   /** Runs a script of `.ci` in this process. */
   async run(script: string, args: readonly string[], variables: Variables = {}) {
-    expect(readFileSync(join(projectRoot, script), 'utf8')).toMatch(/^step\(module, run\);\n$/m);
+    expect(readSource(script)).toMatch(/^step\(module, run\);\n$/m);
     const { env } = process;
     const folder = process.cwd();
     const lines: string[] = [];

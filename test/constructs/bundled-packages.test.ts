@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
 import { bundlingFor, handlerNames } from '../../lib/functions/builds';
+import { readSource } from '../architecture/sources';
 
-const root = resolve(__dirname, '../..');
 /** They ask for no more than to keep their notice. */
 const permitted = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0'];
 
@@ -21,7 +19,7 @@ it.each(['data-api', 'direct'] as const)('functions with %s have permitted packa
     .flatMap(([path]) => /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
   const licences = [...new Set(folders)].map((folder) => [
     folder,
-    JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')).license,
+    JSON.parse(readSource(`${folder}/package.json`)).license,
   ]);
   expect(licences.length).toBeGreaterThan(10);
   // Lambda passes credentials by variables.

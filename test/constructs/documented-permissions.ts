@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readSource } from '../architecture/sources';
 
-const [, section = ''] = readFileSync('docs/operating.md', 'utf8').split('## IAM permissions');
+const [, section = ''] = readSource('docs/operating.md').split('## IAM permissions');
 const rows = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| (.+?) \| (.+?) \| (.+?) \|/gm)];
 
 /** An action that a command needs, and the resource as docs/operating.md names it. */

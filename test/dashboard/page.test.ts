@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { dashboardPage } from '../../lib/dashboard/page';
+import { readSource } from '../architecture/sources';
 import { vector } from '../docs/deliveries';
 
-const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
-const [page, script] = [read('dashboard/page.html'), read('dashboard/page.ts')];
+const [page, script] = [readSource('dashboard/page.html'), readSource('dashboard/page.ts')];
 
 it("its example has the secret, id and body of the documentation's test vector", () => {
   expect(script).toContain(`'${vector.secret}'`);

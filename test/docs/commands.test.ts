@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEvent } from '../../domain/event';
 import { readAccountSettings } from '../../lib/account/settings';
 import { inForce } from '../../lib/environment/schema';
 import { resourceControlPolicy, serviceControlPolicy } from '../../lib/guardrails/policies';
-import { projectRoot } from '../architecture/sources';
+import { projectRoot, readSource } from '../architecture/sources';
 import { workflows } from '../ci/workspace';
 import { permissionsFor } from '../constructs/documented-permissions';
 import { account as accountId, guarded, requestsOfCall, templatesOf } from '../guardrails/requests';
@@ -65,7 +65,7 @@ it('every command of AWS in the documents exists, with its options', () => {
   expect(unknown).toEqual([]);
 });
 
-const readJson = (path: string) => JSON.parse(readFileSync(join(projectRoot, path), 'utf8'));
+const readJson = (path: string) => JSON.parse(readSource(path));
 const { scripts } = readJson('package.json');
 const cdk = readJson('node_modules/aws-cdk/lib/cli/cli-type-registry.json');
 

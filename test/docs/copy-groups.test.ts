@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { deleteInDatabase } from '../../lambda/delete-user-group/delete-in-database';
-import { projectRoot } from '../architecture/sources';
+import { readSource } from '../architecture/sources';
 import { addGroup, deletionOf, rows, seedOrganization } from '../support/organization';
 import { type RegionDatabase, useMigratedDatabase } from '../support/region-database';
 
 const serving = useMigratedDatabase();
 const restored = useMigratedDatabase();
-const statement = (name: 'deleted' | 'copy' | 'compare') =>
-  readFileSync(join(projectRoot, `docs/copy-groups/${name}.sql`), 'utf8');
+const statement = (name: 'deleted' | 'copy' | 'compare') => readSource(`docs/copy-groups/${name}.sql`);
 
 const tables =
   'organizations identities permissions user_groups user_group_members permission_assignments'.split(' ');

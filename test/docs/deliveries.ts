@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { secretText, sign } from '../../domain/signature';
-import { projectRoot } from '../architecture/sources';
+import { readSource } from '../architecture/sources';
 import { codeUnder } from '../support/documents';
 
 export type Sent = Readonly<Record<string, string>>;
 
-export const page = readFileSync(join(projectRoot, 'docs/receivers.md'), 'utf8');
+export const page = readSource('docs/receivers.md');
 
 export const vector = (() => {
   const rows = page.matchAll(/^\| `?(.*?)`? \| `(.*)` \|$/gm);

@@ -5,7 +5,7 @@ import { transformSync } from 'esbuild';
 import { parse } from 'yaml';
 import { routes } from '../../domain/routes';
 import { addEnvironments, createApp, newApp } from '../../lib/environments-app';
-import { projectRoot } from '../architecture/sources';
+import { readSource } from '../architecture/sources';
 import { reference, withCosts } from '../runs/costs/write-costs';
 import { codeUnder } from '../support/documents';
 import { complete, first, withDirectAccess } from '../support/rows';
@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder';
 // What documents say of the stacks, compared with the templates.
 
 const folder = temporaryFolder();
-const read = (page: string) => readFileSync(join(projectRoot, 'docs', page), 'utf8');
+const read = (page: string) => readSource(`docs/${page}`);
 const find = (text: string, pattern: RegExp) => Array.from(text.matchAll(pattern), ([, found = '']) => found);
 const stacks = Object.values(synthesizeEveryStack([complete]));
 const stack = stackOf(withDirectAccess);
@@ -23,9 +23,9 @@ const stack = stackOf(withDirectAccess);
 it('operating.md has the limits of webhooks, firewall and throttle as they are', () => {
   const rows = read('operating.md').matchAll(/^\| (.*) \| (.*) \| .* \|$/gm);
   const limits = new Map(Array.from(rows, ([, limit = '', value = '']) => [limit, value]));
-  const migration = join(projectRoot, 'lambda/database/migrations/0002-webhook-limit-and-events.sql');
+  const migration = readSource('lambda/database/migrations/0002-webhook-limit-and-events.sql');
   const webhooks = limits.get('enabled webhooks of an organization');
-  expect(readFileSync(migration, 'utf8')).toContain(`>= ${webhooks} then`);
+  expect(migration).toContain(`>= ${webhooks} then`);
   const { Rules } = stack.only('AWS::WAFv2::WebACL').Properties;
   const { Statement } = Rules.find(({ Name }: Json) => Name === 'RequestsPerAddress');
   const requests = Statement.RateBasedStatement.Limit.toLocaleString('en');

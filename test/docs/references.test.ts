@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { projectRoot, sourcesIn } from '../architecture/sources';
+import { projectRoot, readSource, sourcesIn } from '../architecture/sources';
 import { anchorsOf, missingHeadings, readDocuments } from '../support/documents';
 import { complete, withDirectAccess } from '../support/rows';
 import { synthesizeEveryStack } from '../support/stacks';
@@ -29,7 +29,7 @@ const files = [...product, ...['docs', 'test'].flatMap(inFolder), ...readdirSync
 const sources = [...product, 'package.json', 'cdk.json', 'test/support/rows.ts', 'test/support/table.ts']
   // The operator's own.
   .filter((path) => path !== 'lib/environments.ts' && isFile(path))
-  .map((path) => readFileSync(join(projectRoot, path), 'utf8').replace(/\/\*[\s\S]*?\*\/|^ *\/\/.*/gm, ''));
+  .map((path) => readSource(path).replace(/\/\*[\s\S]*?\*\/|^ *\/\/.*/gm, ''));
 const stacks = Object.values({
   ...synthesizeEveryStack([complete]),
   ...synthesizeEveryStack([withDirectAccess]),
@@ -46,7 +46,7 @@ const ours = new Set(
 const ofAws = new Set(
   inFolder('node_modules/@aws-sdk')
     .filter((path) => /\/client-[a-z0-9-]+\/dist-cjs\/index\.js$/.test(path))
-    .flatMap((path) => [...new Set(wordsIn(readFileSync(join(projectRoot, path), 'utf8')))])
+    .flatMap((path) => [...new Set(wordsIn(readSource(path)))])
     .flatMap((word) => [word, optionOf(word), `--${optionOf(word)}`]),
 );
 /** Of services without a client, of other programs, and values of examples. */

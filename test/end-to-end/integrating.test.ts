@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { ExecuteStatementCommand, RDSDataClient } from '@aws-sdk/client-rds-data';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQS } from '@aws-sdk/client-sqs';
 import { Client, type Pool } from 'pg';
 import { newId } from '../../domain/ids';
-import { projectRoot } from '../architecture/sources';
+import { readSource } from '../architecture/sources';
 import { localClient } from '../support/aws-client';
 import { codeUnder, load } from '../support/documents';
 import { localEnvironment } from '../support/local-environment';
@@ -45,7 +44,7 @@ it('a role of its own writes and reads a row over the Data API, reaches no webho
   expect(await read).toMatchObject({ records: [[{ stringValue: id }]] });
   await expect(run('select url from webhooks')).rejects.toThrow('permission denied for table webhooks');
 
-  const page = readFileSync(join(projectRoot, 'docs/runbook/emergencies.md'), 'utf8');
+  const page = readSource('docs/runbook/emergencies.md');
   const [, section = ''] = /\n## Restore to a point in time\n([\s\S]*?)\n## /.exec(page) ?? [];
   const statementOf = (word: string) => new RegExp(`\`(${word} [^\`]+)\``).exec(section)?.[1] ?? '';
 

@@ -1,18 +1,18 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { transformSync } from 'esbuild';
-import { projectRoot, type SourceFile } from '../architecture/sources';
+import { projectRoot, readSource, type SourceFile } from '../architecture/sources';
 
 export function readDocuments(): readonly SourceFile[] {
   const inFolder = readdirSync(join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' });
   const paths = ['CHANGELOG.md', 'CONTRIBUTING.md', 'README.md', 'SECURITY.md'];
   paths.push(...inFolder.filter((path) => path.endsWith('.md')).map((path) => join('docs', path)));
-  return paths.map((path) => ({ path, text: readFileSync(join(projectRoot, path), 'utf8') }));
+  return paths.map((path) => ({ path, text: readSource(path) }));
 }
 
 /** The blocks of code under a heading, up to the next heading. @param path from the root */
 export function codeUnder(path: string, heading: string): readonly string[] {
-  const page = `\n${readFileSync(join(projectRoot, path), 'utf8')}`;
+  const page = `\n${readSource(path)}`;
   const [, rest = ''] = page.split(new RegExp(`\\n#+ ${heading.replace(/[()]/g, '\\$&')}\\n`));
   // Comments of shell and Python begin like headings.
   const blocks = Array.from(rest.matchAll(/^#+ |^```\w+\n([\s\S]*?)^```$/gm), ([, code]) => code);
@@ -39,7 +39,6 @@ export function missingHeadings(text: string): string[] {
   const links = text.match(/\bdocs\/runbook[\w/-]*\.md#[\w-]+/g) ?? [];
   return links.filter((link) => {
     const [page = '', anchor = ''] = link.split('#');
-    const path = join(projectRoot, page);
-    return !existsSync(path) || !anchorsOf(readFileSync(path, 'utf8')).has(anchor);
+    return !existsSync(join(projectRoot, page)) || !anchorsOf(readSource(page)).has(anchor);
   });
 }

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { arn, resourceHash } from '../../local/assembly/manifest';
-import { projectRoot } from '../architecture/sources';
+import { readSource } from '../architecture/sources';
 import { shellFor } from '../docs/shell';
 import { send, walletDeletion } from '../support/api';
 import { localClient } from '../support/aws-client';
@@ -14,9 +14,7 @@ import { startTestQueues, type TestQueue } from '../support/sqs';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
-const pages = ['emergencies', 'alarms'].map((name) =>
-  readFileSync(join(projectRoot, `docs/runbook/${name}.md`), 'utf8'),
-);
+const pages = ['emergencies', 'alarms'].map((name) => readSource(`docs/runbook/${name}.md`));
 /** A block of commands, by a text in it. */
 const block = (text: string) =>
   pages
@@ -110,7 +108,7 @@ calls[command]().then(({ $metadata, ...answer }) => console.log(rest.includes('t
   const [define, write] = [block('--transaction-id $TRANSACTION} --output json'), block('begin-transaction')];
   const [, copy = ''] = /`(run \$COPY_ARN .*? > copy\.json)`/.exec(pages.join('\n')) ?? [];
   const { organizationId, userGroupId, ...others } = await local.walletJson<Organization>(name, 'seed');
-  const sql = readFileSync(join(projectRoot, 'docs/copy-groups/copy.sql'), 'utf8');
+  const sql = readSource('docs/copy-groups/copy.sql');
   const filled = sql.replaceAll('or-…', organizationId).replaceAll('{ug-…}', `{${userGroupId}}`);
   writeFileSync(join(folder(), 'copy.sql'), filled);
   // The second cluster, as it was before the deletion.

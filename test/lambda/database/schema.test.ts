@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type DatabaseRole, databaseRoles } from '../../../lambda/database/variables';
-import { projectRoot } from '../../architecture/sources';
+import { readSource } from '../../architecture/sources';
 import { useMigratedDatabase } from '../../support/region-database';
 
 const region = useMigratedDatabase();
@@ -142,7 +140,7 @@ it('every function with the rights of the owner has a fixed search path, with te
 });
 
 /** What docs/integrating.md grants to the service's other parts. */
-const page = readFileSync(join(projectRoot, 'docs/integrating.md'), 'utf8');
+const page = readSource('docs/integrating.md');
 const documented = [...page.matchAll(/^\| `(\w+)` \| (.*) \| `(DELETE.*)` \|$/gm)];
 
 const state =

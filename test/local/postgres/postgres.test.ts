@@ -2,12 +2,13 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs, { existsSync, mkdtempSync } from 'node:fs';
 import promises, { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Client, type ClientConfig } from 'pg';
 import { didNotStart, removePostgres, startPostgres } from '../../../local/postgres/postgres';
 import type * as programs from '../../../local/postgres/programs';
 import { installedPackage, postgresPrograms, requireCapabilities } from '../../../local/postgres/programs';
 import { isAlive } from '../../../local/shared/processes';
+import { projectRoot } from '../../architecture/sources';
 import { eventually } from '../../support/eventually';
 import { copyNewCluster } from '../../support/postgres';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -105,7 +106,7 @@ it('names the capability that root lacks', () => {
   if (process.getuid?.() !== 0 || spawnSync(drop[0], [...drop.slice(1), 'true']).status !== 0) return;
   const code = `require('./local/postgres/programs').postgresPrograms().catch(({ message }) => console.log(message))`;
   const args = [...drop.slice(1), process.execPath, '--require', './bin/tsx.cjs', '-e', code];
-  const { stdout } = spawnSync(drop[0], args, { cwd: resolve(__dirname, '../../..'), encoding: 'utf8' });
+  const { stdout } = spawnSync(drop[0], args, { cwd: projectRoot, encoding: 'utf8' });
   expect(stdout).toMatch(explained);
 });
 
