@@ -118,10 +118,13 @@ it('no stack has another number, switch, word of AWS, reference, condition, pred
     const entries = all.flatMap((each) => each.entries.map(([, text, owner]) => ({ ...each, text, owner })));
     const texts = [...new Set(entries.map(({ text }) => text))].map((text) => {
       const those = entries.filter((each) => each.text === text);
-      const names = new Set(those.map(({ owner }) => owner));
-      const shapes = new Set(those.flatMap(({ id, shape }) => (varying.includes(id) ? shape : [])));
-      const isOfAll = names.size === ids.size || names.has('');
-      const known = [...(isOfAll ? [] : [[...names].sort().join(' ')]), [...shapes].sort().join(', ')];
+      const some = those.filter(({ id }) => varying.includes(id));
+      const owners = new Set(those.map(({ owner }) => owner));
+      const isOfAll = owners.size === ids.size || owners.has('');
+      const partly = varying.length < ids.size ? some.map(({ id }) => id) : [];
+      const names = new Set(isOfAll ? partly : owners);
+      const shapes = new Set(some.map(({ shape }) => shape));
+      const known = [[...names].sort().join(' '), [...shapes].sort().join(', ')];
       return [text, ...known.filter(Boolean)].join(' | ');
     });
     return `${path}: ${texts.sort().join('; ')}`;
