@@ -39,17 +39,3 @@ it.each([
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: dirname(bin), encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(output) });
 });
-
-it.each(['jest.config.js', 'test/tools/jest.config.js', 'test/browser/jest.config.js'])(
-  'no pattern in %s contains a path, whose signs and brackets Jest would read as its own',
-  (file) => {
-    const { projects = [], ...own } = require(join(projectRoot, file));
-    const settings = [own, ...projects].flatMap((each) => Object.entries<string[] | object>(each));
-    const patterns = settings
-      .filter(([name]) => /^(test(Match|Regex)|transform$|\w+Patterns$)/.test(name))
-      .flatMap(([, value]) => (Array.isArray(value) ? value : Object.keys(value)));
-    expect(patterns.length).toBeGreaterThan(0);
-    for (const pattern of patterns)
-      for (const path of ['<rootDir>', projectRoot]) expect(pattern).not.toContain(path);
-  },
-);

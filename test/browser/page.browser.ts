@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { allowListFormatNames, formatAllowList } from '../../domain/allow-list';
@@ -269,13 +268,3 @@ it('clears the secret after five minutes and the form when the page is left, and
   const example = expect.stringMatching(/^webhook-id: msg_754/);
   expect(await values(page)).toEqual([example, expect.any(String), secret]);
 });
-
-const { SCREENSHOTS } = process.env;
-/** With the variable SCREENSHOTS, the pictures of the documents are taken again, into that folder. */
-if (SCREENSHOTS)
-  it.each(['light', 'dark'] as const)('takes the pictures in %s', async (colorScheme) => {
-    for (const size of ['desktop', 'phone'] as const) {
-      const { page } = await open(facts, { colorScheme, viewport: sizes[size] });
-      await page.screenshot({ path: join(SCREENSHOTS, `dashboard-${size}-${colorScheme}.png`) });
-    }
-  });

@@ -20,8 +20,10 @@ const heldElsewhere = [
   /[.](Handler|InstanceTenancy|LogDestinationType|ResourceType|SampledRequestsEnabled|VendorName|VpcEndpointType)\b/,
 ];
 
+type Entry = readonly [path: string, text: string];
+
 /** The numbers, switches, words and schedules in a value, each after its path; a resource is deleted unless it says more. */
-const choices = (value: Json, path: string): (readonly [path: string, choice: string])[] => {
+const choices = (value: Json, path: string): Entry[] => {
   if (heldElsewhere.some((pattern) => pattern.test(path))) return [];
   if (typeof value !== 'object')
     return /^(?!Delete Delete$)[\w .()*?/-]{1,50}$|^(\{ )?\$/.test(value) ? [[path, String(value)]] : [];
@@ -30,10 +32,6 @@ const choices = (value: Json, path: string): (readonly [path: string, choice: st
   if (entries.length === 0) return [[path, '']];
   return entries.flatMap(([name, each]) => choices(each, Array.isArray(value) ? path : `${path}.${name}`));
 };
-
-/** Resources of these types differ: a choice that not all make has the names of those that do. */
-const isDiffering =
-  /^(Events::Rule|KMS::Key|RDS::DBInstance|Lambda::(EventSourceMapping|Function)|Logs::MetricFilter|SQS::Queue|SecretsManager::Secret|EC2::SecurityGroup)$/;
 
 const isCompared = /^(Api|Dashboard|WebhookOrigin)|KeyArn$/;
 /** Conditions, parameters and outputs, each as a resource of its own type. End-to-end tests use the other outputs. */
@@ -67,7 +65,7 @@ const shown = (value: Json): string => {
   return parts ? parts.map(shown).join('') : `{${Object.values<Json>(value).flat().map(shown).join('.')}}`;
 };
 
-const references = (value: Json, path: string): (readonly [path: string, text: string])[] => {
+const references = (value: Json, path: string): Entry[] => {
   if (typeof value !== 'object' || notOfReferences.test(path)) return [];
   if (/^(Ref|Fn::\w+)$/.test(Object.keys(value).join())) return [[path, shown(value)]];
   return Object.entries(value).flatMap(([name, each]) =>
@@ -75,23 +73,19 @@ const references = (value: Json, path: string): (readonly [path: string, text: s
   );
 };
 
-/** A resource's choices and references, each after its path and with who has it, unless that does not matter. */
-function entriesOf(each: Resource, stack: StackTemplate, id: string) {
+/** A resource's choices and references, each after its path. */
+function entriesOf(each: Resource, stack: StackTemplate, id: string): Entry[] {
   const { Type, Properties, DependsOn = [], Condition, Metadata } = each;
   const { Value, Description: _, ...definition } = Properties;
   if (!Type.includes('::'))
-    return [[Type, nameIn(Value ? shown(Value) : JSON.stringify(definition), each, stack), ''] as const];
+    return [[Type, nameIn(Value ? shown(Value) : JSON.stringify(definition), each, stack)]];
   const before = [DependsOn].flat().filter((other) => !/Role|RouteTableAssociation/.test(other));
   const all = { ...Properties, DependsOn: before.map((Ref) => ({ Ref })), After: Metadata?.After ?? [] };
   const texts: Record<string, string> = {};
   const referring = Condition ? { ...all, Condition: { Ref: Condition } } : all;
   for (const [path, text] of references(referring, typeOf(each)))
     texts[path] = `${texts[path] ?? ''} ${nameIn(text, each, stack).replaceAll(`{${id}`, '{own')}`.trim();
-  const owner = isDiffering.test(typeOf(each)) ? id : '';
-  return [
-    ...choices(propertiesOf(each), typeOf(each)).map((entry) => [...entry, owner] as const),
-    ...Object.entries(texts).map((entry) => [...entry, id] as const),
-  ];
+  return [...choices(propertiesOf(each), typeOf(each)), ...Object.entries(texts)];
 }
 
 it('no stack has another number, switch, word of AWS, reference, condition, predecessor, output or parameter', () => {
@@ -107,25 +101,22 @@ it('no stack has another number, switch, word of AWS, reference, condition, pred
   const lines = [...new Set(paths)].map((path) => {
     const all = made
       .filter(({ type }) => type === path.split('.')[0])
-      .map((each) => ({ ...each, entries: each.entries.filter(([at]) => at === path) }));
+      .map(({ entries, ...each }) => ({
+        ...each,
+        texts: entries.flatMap(([at, text]) => (at === path ? text : [])).sort(),
+      }));
     const ids = new Set(all.map(({ id }) => id));
     const varying = [...ids].filter((id) => {
-      const texts = all
-        .filter((each) => each.id === id)
-        .map(({ entries }) => entries.map(([, text]) => text));
-      return new Set(texts.map((each) => each.sort().join())).size > 1;
+      const its = all.filter((each) => each.id === id);
+      return new Set(its.map(({ texts }) => texts.join())).size > 1;
     });
-    const entries = all.flatMap((each) => each.entries.map(([, text, owner]) => ({ ...each, text, owner })));
-    const texts = [...new Set(entries.map(({ text }) => text))].map((text) => {
-      const those = entries.filter((each) => each.text === text);
+    const texts = [...new Set(all.flatMap((each) => each.texts))].map((text) => {
+      const those = all.filter((each) => each.texts.includes(text));
       const some = those.filter(({ id }) => varying.includes(id));
-      const owners = new Set(those.map(({ owner }) => owner));
-      const isOfAll = owners.size === ids.size || owners.has('');
-      const partly = varying.length < ids.size ? some.map(({ id }) => id) : [];
-      const names = new Set(isOfAll ? partly : owners);
+      const names = new Set(those.map(({ id }) => id));
+      if (names.size === ids.size && [0, ids.size].includes(varying.length)) names.clear();
       const shapes = new Set(some.map(({ shape }) => shape));
-      const known = [[...names].sort().join(' '), [...shapes].sort().join(', ')];
-      return [text, ...known.filter(Boolean)].join(' | ');
+      return [text, [...names].sort().join(' '), [...shapes].sort().join(', ')].filter(Boolean).join(' | ');
     });
     return `${path}: ${texts.sort().join('; ')}`;
   });

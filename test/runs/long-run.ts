@@ -46,15 +46,10 @@ export async function startProject(directory: string, state: string, { signal, c
   return { processes: command.processes, stop };
 }
 
-export interface Outcome {
-  readonly report: string;
-  readonly failed: boolean;
-}
-
 /** Runs a command of package.json: exits with 0, 1 (a check or the run failed), 2 (usage error) or 130 (interrupted). */
 export async function longRun<Options>(
   command: Command,
-  run: (options: Options, harness: Harness) => Promise<Outcome>,
+  run: (options: Options, harness: Harness) => Promise<{ readonly report: string; readonly failed: boolean }>,
 ): Promise<void> {
   command.exitOverride(({ exitCode }) => process.exit(exitCode && 2)).parse();
   const interruption = new AbortController();

@@ -8,14 +8,6 @@ import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
 
-it('accepts a missing folder, also the next time', () => {
-  const directory = join(folder(), 'new/deep/er');
-  openState(directory).close();
-  expect(readdirSync(directory)).toEqual(['.wallet-state']);
-  writeFileSync(join(directory, 'anything'), '');
-  openState(directory).close();
-});
-
 it('refuses a path that cannot be created, a file, and a folder that has other files, which it leaves', () => {
   const file = join(folder(), 'outputs.json');
   writeFileSync(file, '');
