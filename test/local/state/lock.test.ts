@@ -27,10 +27,11 @@ it.each([
   ['the process ended', 2 ** 22 + 1],
   ['it had this id, in an earlier container', process.pid],
 ])('takes over a lock when %s', (_, holder) => {
-  openState(folder()).close();
-  symlinkSync(String(holder), join(folder(), 'lock'));
-  openState(folder()).close();
-  expect(readdirSync(folder())).toEqual(['.wallet-state']);
+  const missing = join(folder(), 'new/deep/er');
+  openState(missing).close();
+  symlinkSync(String(holder), join(missing, 'lock'));
+  openState(missing).close();
+  expect(readdirSync(missing)).toEqual(['.wallet-state']);
 });
 
 it('does not unlock a folder that was deleted and is now in use by another start', () => {
