@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/sources';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -25,15 +25,18 @@ function createRepository() {
   return { main, linked, variables: { GIT_DIR: gitFolder, GIT_INDEX_FILE: index, GIT_PREFIX: '' } };
 }
 
-it('npm run diff, run from a git hook, leaves the commit as it was', () => {
+it('npm run diff compares both synthesized, and from a git hook leaves the commit as it was', () => {
   const { linked, variables } = createRepository();
   const tools = join(folder(), 'tools');
   mkdirSync(tools);
-  for (const name of ['npm', 'npx', 'node']) writeFileSync(join(tools, name), '#!/bin/sh\n', { mode: 0o755 });
+  const record = (name: string) => `#!/bin/sh\necho ${name} "$@" >> '${folder()}/calls'\n`;
+  for (const name of ['npm', 'npx', 'node']) writeFileSync(join(tools, name), record(name), { mode: 0o755 });
   const env = { ...process.env, ...variables, PATH: `${tools}:${process.env.PATH}` };
   const options = { cwd: linked, env, encoding: 'utf8' } as const;
   const { status, stderr } = spawnSync('bash', ['.ci/show-diff', '--base', 'main'], options);
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('Synthesizing') });
+  const calls = /^npm ci .*\nnpx .* cdk synth .*\/base\.out\nnpx .*\/(.*)\nnode .*\/base\.out .*\/\1\n$/;
+  expect(readFileSync(join(folder(), 'calls'), 'utf8')).toMatch(calls);
   expect(git(linked, 'status', '--short')).toBe('');
 });
 

@@ -40,11 +40,8 @@ it.each([
 
 it.each(['explain-cancellation', 'install-linters', 'run', 'show-diff'])('.ci/%s says its usage', (name) => {
   const env = { PATH: process.env.PATH, GITHUB_STEP_SUMMARY: '/dev/null' };
-  const { status, stderr } = spawnSync('bash', [`.ci/${name}`, ''], {
-    cwd: projectRoot,
-    env,
-    encoding: 'utf8',
-  });
+  const options = { cwd: projectRoot, env, encoding: 'utf8' } as const;
+  const { status, stderr } = spawnSync('bash', [`.ci/${name}`, ''], options);
   expect(stderr).toContain('Usage: ');
   expect(status).toBeGreaterThan(0);
 });

@@ -48,6 +48,7 @@ it.each(running)('all features of $name work with every grant enforced', async (
   const { name, stackId, serviceLevelAgreement } = row;
   const outputs = local.outputs(name);
   await local.wallet(name, 'smoke');
+  await expect(local.wallet(name, 'origin-status')).rejects.toThrow('for deployed environments');
   for (const method of ['GET', 'HEAD']) {
     const response = await fetch(outputs.DashboardUrl ?? '', { method });
     expect([response.status, (await response.text()).length > 0]).toEqual([200, method === 'GET']);
