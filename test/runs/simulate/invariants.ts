@@ -281,13 +281,13 @@ export class Invariants {
     }
   }
 
-  /** "A 410 disables the webhook." */
+  /** "A 410 disables the webhook", unless a kill before that lost it, and the next request was answered well. */
   private gone(webhook: WebhookBook, story: Story): void {
     const { now: at } = this.clock;
     this.check(
       at + lag.usual,
       () => {
-        if (webhook.isOff(at) || webhook.movedAt > at - underWay) return 0;
+        if (webhook.isOff(at) || webhook.movedAt > at - underWay || story.deliveredAt > at) return 0;
         return this.faultAtOf(story) + lag.fault;
       },
       () => this.violated(story.ids.deliveryId, 'a 410 did not disable its webhook'),
