@@ -88,7 +88,7 @@ describe.each(workflows)('$name', ({ text }) => {
     for (const { uses = '', with: given = {} } of steps) {
       expect(given).toMatchObject(inputs[uses.split('@')[0]] ?? {});
       // Those of assets: .ci/digest-plan reads them, too.
-      expect([uses, given['include-hidden-files']]).toEqual([uses, /cdk.out/.test(given.path) || undefined]);
+      expect([uses, given['include-hidden-files']]).toEqual([uses, /cdk\.out/.test(given.path) || undefined]);
       if (!uses.includes('/download-artifact@')) continue;
       const before = given['run-id'] ? stepsOf(text) : stepsBefore(job);
       const uploads = before.filter((step) => step.uses?.includes('/upload-artifact@'));

@@ -73,19 +73,22 @@ const references = (value: Json, path: string): Entry[] => {
   );
 };
 
-/** A resource's choices and references, each after its path. */
-function entriesOf(each: Resource, stack: StackTemplate, id: string): Entry[] {
+/** A resource's choices and references by path: of several, as in a list, each in its order. */
+function textsOf(each: Resource, stack: StackTemplate, id: string): Readonly<Record<string, string>> {
   const { Type, Properties, DependsOn = [], Condition, Metadata } = each;
   const { Value, Description: _, ...definition } = Properties;
   if (!Type.includes('::'))
-    return [[Type, nameIn(Value ? shown(Value) : JSON.stringify(definition), each, stack)]];
+    return { [Type]: nameIn(Value ? shown(Value) : JSON.stringify(definition), each, stack) };
   const before = [DependsOn].flat().filter((other) => !/Role|RouteTableAssociation/.test(other));
   const all = { ...Properties, DependsOn: before.map((Ref) => ({ Ref })), After: Metadata?.After ?? [] };
-  const texts: Record<string, string> = {};
   const referring = Condition ? { ...all, Condition: { Ref: Condition } } : all;
-  for (const [path, text] of references(referring, typeOf(each)))
-    texts[path] = `${texts[path] ?? ''} ${nameIn(text, each, stack).replaceAll(`{${id}`, '{own')}`.trim();
-  return [...choices(propertiesOf(each), typeOf(each)), ...Object.entries(texts)];
+  const named = references(referring, typeOf(each)).map(([path, text]): Entry => {
+    return [path, nameIn(text, each, stack).replaceAll(`{${id}`, '{own')];
+  });
+  const texts: Record<string, string> = {};
+  for (const [path, text] of [...choices(propertiesOf(each), typeOf(each)), ...named])
+    texts[path] = `${texts[path] ?? ''} ${text}`.trim();
+  return texts;
 }
 
 it('no stack has another number, switch, word of AWS, reference, condition, predecessor, output or parameter', () => {
@@ -93,32 +96,27 @@ it('no stack has another number, switch, word of AWS, reference, condition, pred
     [...stack.resources, ...declarationsOf(stack)].map((each) => {
       const id = nameIn(each.logicalId, each, stack);
       const shape = title.replace(/^\w+, /, stack.serves ? '' : 'standby ');
-      return { type: typeOf(each), id, shape, entries: entriesOf(each, stack, id) };
+      return { type: typeOf(each), id, shape, texts: textsOf(each, stack, id) };
     }),
   );
-  const paths = made.flatMap(({ entries }) => entries.map(([path]) => path));
+  const paths = new Set(made.flatMap(({ texts }) => Object.keys(texts)));
   // A line for each path: its texts, each with who has it unless all of the type do, and where unless it is the same everywhere.
-  const lines = [...new Set(paths)].map((path) => {
-    const all = made
-      .filter(({ type }) => type === path.split('.')[0])
-      .map(({ entries, ...each }) => ({
-        ...each,
-        texts: entries.flatMap(([at, text]) => (at === path ? text : [])).sort(),
-      }));
+  const lines = Array.from(paths, (path) => {
+    const all = made.filter(({ type }) => type === path.split('.')[0]);
     const ids = new Set(all.map(({ id }) => id));
     const varying = [...ids].filter((id) => {
-      const its = all.filter((each) => each.id === id);
-      return new Set(its.map(({ texts }) => texts.join())).size > 1;
+      const its = all.filter((each) => each.id === id).map(({ texts }) => texts[path]);
+      return new Set(its).size > 1;
     });
-    const texts = [...new Set(all.flatMap((each) => each.texts))].map((text) => {
-      const those = all.filter((each) => each.texts.includes(text));
+    const lists = Array.from(new Set(all.flatMap(({ texts }) => texts[path] ?? [])), (text) => {
+      const those = all.filter(({ texts }) => texts[path] === text);
       const some = those.filter(({ id }) => varying.includes(id));
       const names = new Set(those.map(({ id }) => id));
       if (names.size === ids.size && [0, ids.size].includes(varying.length)) names.clear();
       const shapes = new Set(some.map(({ shape }) => shape));
       return [text, [...names].sort().join(' '), [...shapes].sort().join(', ')].filter(Boolean).join(' | ');
     });
-    return `${path}: ${texts.sort().join('; ')}`;
+    return `${path}: ${lists.sort().join('; ')}`;
   });
   expect(lines.sort().join('\n')).toMatchSnapshot();
 });

@@ -29,9 +29,10 @@ it.each([
 ])('takes over a lock when %s', (_, holder) => {
   const missing = join(folder(), 'new/deep/er');
   openState(missing).close();
+  writeFileSync(join(missing, 'anything'), '');
   symlinkSync(String(holder), join(missing, 'lock'));
   openState(missing).close();
-  expect(readdirSync(missing)).toEqual(['.wallet-state']);
+  expect(readdirSync(missing)).toEqual(['.wallet-state', 'anything']);
 });
 
 it('does not unlock a folder that was deleted and is now in use by another start', () => {
