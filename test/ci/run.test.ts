@@ -25,8 +25,8 @@ it.each([
   ['CI=true .ci/run checks', ':', 1, /Skipped: shellcheck, npm run test:tools(?!.*== npm)/s],
   ['.ci/run tests', 'echo 3 passed, 0 failed', 0, /== Done.*Node.js v20.20.0: 3 passed/s],
   ['.ci/run tests', '[ "$1" != test ]', 1, /npm test(?!.*Done)/s],
-  // It prints the output of those that ran beside it.
-  ['.ci/run checks', 'echo "ran $*"; [ "$2" != bench ]', 1, /ran run compatible --.*\(npm run bench /s],
+  // Those that ran beside it are printed, and what failed stands last.
+  ['.ci/run checks', 'echo "ran $*"; [ "$2" != bench ]', 1, /simulate.*== Failed: .*ran run bench .*1\n$/s],
 ])('%s with "%s" as npm exits with %d', (command, npm, exitCode, said) => {
   for (const [name, script] of [...linters, ...Object.entries({ ...user, node, npm })])
     writeFileSync(join(folder(), name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
