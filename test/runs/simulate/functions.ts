@@ -136,9 +136,11 @@ export class Instance {
       if (!isPoisoned && !faults.happen('killed', `${when} ${place}`, subjects)) return false;
       this.death.abort();
       const met = isPoisoned ? poisonous : subjects;
+      // Nothing can separate them while the queues refuse everything.
+      const isAlong = isPoisoned && !faults.isDown('queues');
       for (const { messageId, subject } of this.batch.filter((each) => !met.includes(each.subject))) {
         invariants.fault(subject);
-        if (isPoisoned) invariants.killedAlong(messageId, subject);
+        if (isAlong) invariants.killedAlong(messageId, subject);
       }
       return true;
     };

@@ -136,9 +136,11 @@ export class Invariants {
     const { now } = this.clock;
     const chain = this.story(ids, text).chain(series);
     chain.causedAt ??= now;
+    // An earlier message that was not dropped has a later time in the schedule.
+    const hi = chain.window ? Math.min(last, chain.window.hi + now - chain.window.early) : 0;
     // One that is enabled meanwhile may get it.
     const latest = chain.story.webhook.enabled ? now + wait : Number.POSITIVE_INFINITY;
-    this.await(chain, { early: now, latest, lo: 0, hi: 0 });
+    this.await(chain, { early: now, latest, lo: 0, hi });
   }
 
   /** "Your organization's other webhooks then receive an event of that kind, with data {webhookId, reason}." */

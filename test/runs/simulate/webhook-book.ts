@@ -124,6 +124,8 @@ export class WebhookBook {
 
   answered(request: Request, result: AttemptResult, now: number): void {
     const { beganAt, url } = request;
+    // It says nothing about the new one.
+    if (url !== this.url) return;
     this.earlier = { at: now, pause: this.pause };
     const wasTrial = this.quiet?.trial === request;
     if (wasTrial) this.quiet = undefined;
@@ -143,9 +145,8 @@ export class WebhookBook {
       const length = Math.max(Math.ceil(asked / second) * second, lasts.length);
       this.pause = { reason: 'asked', until: Math.max(now + length, lasts.until), length };
       this.waits.push({ at: recorded, end: this.pause.until + length });
-      const isCurrent = url === this.url && this.enabled && Math.max(this.enabledAt, this.movedAt) < beganAt;
       // The result of another's trial would end it.
-      if (isCurrent && (!pause || wasTrial) && asked > 15 * second)
+      if (this.enabled && this.enabledAt < beganAt && (!pause || wasTrial) && asked > 15 * second)
         this.quiet = { from: now + 5 * second, to: now + asked - 5 * second };
     } else if (result.answered) {
       if (!pause || !(isTrial || pause.reason === 'silent') || this.faultAt > now - 2 * underWay) return;
