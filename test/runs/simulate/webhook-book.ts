@@ -52,20 +52,21 @@ export class WebhookBook {
   ) {}
 
   enable(now: number): void {
-    this.reset();
+    // Results of this second may be recorded after it.
+    this.reset(now - second);
     Object.assign(this, { enabled: true, enabledAt: now });
   }
 
   move(url: string, now: number): void {
-    this.reset();
+    this.reset(now);
     Object.assign(this, { url, movedAt: now });
   }
 
   /** Its pause ends, and what waits for it may still wait. */
-  private reset(): void {
+  private reset(since: number): void {
     this.pause = undefined;
     this.quiet = undefined;
-    this.results.length = 0;
+    this.results.splice(0, this.results.findLastIndex(({ at }) => at <= since) + 1);
   }
 
   /** @returns whether it was enabled */
