@@ -135,17 +135,17 @@ export class WebhookBook {
     if (!slow) this.results.push({ at: now, silent });
     const { pause } = this;
     const isTrial = pause !== undefined && beganAt >= pause.until;
-    const asked =
-      result.answered && [429, 503].includes(result.status)
-        ? Math.min(readAsked(result.retryAfter, now), longest)
-        : 0;
+    const asks = result.answered && [429, 503].includes(result.status);
+    const asked = asks ? Math.min(readAsked(result.retryAfter, now), longest) : 0;
     // What looks before the result is recorded finds the state before.
     const recorded = now + second;
     if (asked > 0) {
       const lasts = pause && pause.until > now ? pause : { until: 0, length: 0 };
       const length = Math.max(Math.ceil(asked / second) * second, lasts.length);
       this.pause = { reason: 'asked', until: Math.max(now + length, lasts.until), length };
-      this.waits.push({ at: recorded, end: this.pause.until + length });
+      // After a fault, an earlier pause may last.
+      const before = this.faultAt > now - 2 * underWay ? (this.waits.at(-1)?.end ?? 0) : 0;
+      this.waits.push({ at: recorded, end: Math.max(before, this.pause.until + length) });
       // The result of another's trial would end it.
       if (this.enabled && this.enabledAt < beganAt && (!pause || wasTrial) && asked > 15 * second)
         this.quiet = { from: now + 5 * second, to: now + asked - 5 * second };
