@@ -66,8 +66,8 @@ const inputs: Readonly<Record<string, object>> = {
 /** The one workflow that others call. */
 const called = workflow('target.yml').on.workflow_call;
 
-describe.each(workflows)('$name', ({ text }) => {
-  const { on, jobs, permissions, env: common } = parse(text);
+describe.each(workflows)('$name', ({ name: file, text }) => {
+  const { name, on, jobs, permissions, env: common } = parse(text);
   const every = Object.entries<Yaml>(jobs);
   const stepsBefore = ({ needs = [] }: Yaml): Yaml[] =>
     [needs].flat().flatMap((name) => [...(jobs[name].steps ?? []), ...stepsBefore(jobs[name])]);
@@ -75,8 +75,12 @@ describe.each(workflows)('$name', ({ text }) => {
 
   it.each(every)('%s has the variables and permissions that it needs, and no others', (id, job) => {
     const { steps = [] } = job;
+    expect(`${name}.yml`).toBe(file);
     for (const { run = '', env } of steps) {
-      const variables = run.match(/(?<=\$\{?)(?!GITHUB_)[A-Z]\w+/g) ?? [];
+      // With those of a script, except the one that runs on any machine.
+      const [script] = /\.ci\/(?!run )[\w-]+(?= )/.exec(run) ?? [];
+      const code = run + (script ? read(script) : '');
+      const variables = code.match(/(?<=\$\{?)(?!GITHUB_|BASH_|PIPE)[A-Z]\w+/g) ?? [];
       const given = { ...common, ...job.env, ...env };
       expect(Object.keys(given)).toEqual(expect.arrayContaining(variables));
       for (const [name, value] of Object.entries(given)) {

@@ -79,6 +79,7 @@ const help = async (...words: readonly string[]) => {
   expect([printed.exitCode, printed.stdout.split('\n').filter((line) => line.length > 80)]).toEqual([0, []]);
   // Defaults as a person writes them.
   expect(printed.stdout).not.toMatch(/default: \d{4}-\d\d-/);
+  expect(printed.stdout).toMatch(/^(?!.*Exit codes)|Exit codes: 0 .*\s1 .*\s2\s/s);
   return printed;
 };
 

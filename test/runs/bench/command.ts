@@ -18,9 +18,7 @@ const parts: Readonly<Record<string, (options: PartOptions) => Promise<readonly 
 const names = Object.keys(parts);
 
 const command = new Command('npm run bench --')
-  .description(
-    'Measures the product; each figure is a ratio within this run. Exits with 1 if one misses its goal.',
-  )
+  .description('Measures the product, in ratios within this run. Exits with 1 if one misses its goal.')
   .addArgument(new Argument('[parts...]', 'parts to run').choices(names).default(names))
   .option('--effort <percent>', 'of the usual samples; below 100 it judges nothing', number(1, 100), 100);
 

@@ -12,10 +12,7 @@ const command = new Command('npm run compatible --')
   .description(
     'Deploys the base, this change, and the base again to local environments, on the same data: can the change be rolled back? Each must pass its own smoke test, and deliver what the release before left on the queues.',
   )
-  .option(
-    '--base <commit>',
-    'what to compare with (default: the merge base with origin/main, or the first parent on main itself)',
-  );
+  .option('--base <commit>', 'default: the merge base with origin/main, on main itself the first parent');
 
 void longRun<{ base?: string }>(command, async ({ base = usualBase() }, harness) => {
   const { signal, cleanup, progress } = harness;

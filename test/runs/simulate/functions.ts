@@ -136,11 +136,10 @@ export class Instance {
       if (!isPoisoned && !faults.happen('killed', `${when} ${place}`, subjects)) return false;
       this.death.abort();
       const met = isPoisoned ? poisonous : subjects;
-      // Nothing can separate them while the queues refuse everything.
-      const isAlong = isPoisoned && !faults.isDown('queues');
       for (const { messageId, subject } of this.batch.filter((each) => !met.includes(each.subject))) {
         invariants.fault(subject);
-        if (isAlong) invariants.killedAlong(messageId, subject);
+        // While the queues refuse everything, nothing can separate them.
+        if (isPoisoned && !faults.isDown('queues')) invariants.killedAlong(messageId, subject);
       }
       return true;
     };
