@@ -39,37 +39,37 @@ const windows = '{\r\n"a": 1\r\n}';
 const fromWindows = signed(sign({ id, timestamp, body: windows }, [key]));
 const unlike = { headers: fromWindows, body: windows.replaceAll('\r', '') };
 const after = (seconds: number) => ({ now: (timestamp + seconds) * 1000 });
-const unknown = 'A signature cannot show which.';
-const notASecret = 'The secret is not “whsec_” followed by';
 
-it.each<[string, Change, string, string?]>([
-  ['what the product sends', {}, 'valid', `Found in ${names.join(', ')}.`],
-  ['only one signature header', { headers: onlyLast }, 'valid', 'Found in Svc-Signature.'],
+it.each<[string, Change, string]>([
+  ['what the product sends', {}, 'valid'],
+  ['only one signature header', { headers: onlyLast }, 'valid'],
   ['the old secret after a rotation', { headers: rotated, secret: otherSecret }, 'valid'],
-  ['an unknown version', { headers: signed(`v2,abc ${signature}`) }, 'valid', '“v2,abc” is ignored'],
+  ['an unknown version', { headers: signed(`v2,abc ${signature}`) }, 'valid'],
   ['the earliest time', after(-300), 'valid'],
 
-  ['a time of the future', after(-301), 'stale', 'the delivery is 5 minutes ahead of this device’s clock'],
-  ['an old time', after(301), 'stale', 'the delivery is 5 minutes old'],
+  ['a time of the future', after(-301), 'stale'],
+  ['an old time', after(301), 'stale'],
 
-  ['another body', { body: body.replace('evt_1', 'evt_2') }, 'invalid', unknown],
-  ['another secret', { secret: otherSecret }, 'invalid', unknown],
-  ['a line break at the end', { body: `${body}\n` }, 'invalid', 'without the surrounding white space'],
-  ['an escaped body', { body: escaped }, 'invalid', 'without the escapes'],
-  ['an escaped body without its quotes', { body: escaped.slice(1, -1) }, 'invalid', 'escapes'],
-  ['pretty-printing', { body: JSON.stringify(JSON.parse(body), null, 2) }, 'invalid', 'as compact JSON'],
-  ['line breaks changed by a text field', unlike, 'invalid', 'with Windows line breaks'],
+  ['another body', { body: body.replace('evt_1', 'evt_2') }, 'invalid'],
+  ['another secret', { secret: otherSecret }, 'invalid'],
+  ['a line break at the end', { body: `${body}\n` }, 'invalid'],
+  ['an escaped body', { body: escaped }, 'invalid'],
+  ['an escaped body and another secret', { body: escaped, secret: otherSecret }, 'invalid'],
+  ['an escaped body without its quotes', { body: escaped.slice(1, -1) }, 'invalid'],
+  ['pretty-printing', { body: JSON.stringify(JSON.parse(body), null, 2) }, 'invalid'],
+  ['line breaks changed by a text field', unlike, 'invalid'],
 
-  ['no time', untimed, 'incomplete', 'Not found, or not in a form that this page reads: webhook-timestamp.'],
-  ['two ids', { text: `${lines()}\nwebhook-id: msg_2` }, 'incomplete', 'webhook-id appears twice'],
-  ['signatures that differ', { headers: { 'Svc-Signature': 'v1,x' } }, 'incomplete', 'Svc-Signature differ'],
-  ['milliseconds', { headers: { 'webhook-timestamp': `${now}` } }, 'incomplete', 'whole seconds since 1970'],
-  ['no known version', { headers: signed('v1a,abc') }, 'incomplete', '“v1a,abc” is ignored'],
-  ['a part of a secret', { secret: secret.slice(0, 20) }, 'incomplete', notASecret],
-])('with %s', async (_, change, verdict, text = '') => {
+  ['no time', untimed, 'incomplete'],
+  ['two ids', { text: `${lines()}\nwebhook-id: msg_2` }, 'incomplete'],
+  ['signatures that differ', { headers: { 'Svc-Signature': 'v1,x' } }, 'incomplete'],
+  ['milliseconds', { headers: { 'webhook-timestamp': `${now}` } }, 'incomplete'],
+  ['no known version', { headers: signed('v1a,abc') }, 'incomplete'],
+  ['a part of a secret', { secret: secret.slice(0, 20) }, 'incomplete'],
+])('with %s', async (_, change, verdict) => {
   const { title, details, problems = [], compared, ...verified } = await check(change);
   expect(verified).toEqual({ verdict });
-  expect([title, ...details, ...problems.map(([, problem]) => problem)].join(' ')).toContain(text);
+  // All that a person reads.
+  expect([title, ...details, ...problems.map(([, problem]) => problem)].join('\n')).toMatchSnapshot();
   // What is compared agrees with the verdict, unless the pasted body is not the one that was signed.
   expect(compared?.received.includes(compared.expected) ?? 'incomplete').toBe(
     { valid: true, stale: true, invalid: false, incomplete: 'incomplete' }[verdict],
