@@ -42,8 +42,8 @@ test('a process has its event, context, log, and no other variables, and survive
   );
   const event = { a: [1, 'ü', null] };
   const { payload } = (await echo.invoke(event)) as { payload: Record<'env' | 'context', object> };
-  const context = { functionName: 'under-test', awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/) };
-  expect(payload).toMatchObject({ event, context, remaining: expect.any(Number) });
+  expect(payload).toMatchObject({ event, remaining: expect.any(Number) });
+  expect(payload.context).toMatchSnapshot({ awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
   // Those of https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html that bundles read.
   expect(payload.env).toEqual({
     TABLE: 'groups',
