@@ -24,7 +24,7 @@ it.each([
   ['.ci/run checks', ':', 0, /Skipped: shellcheck, npm run test:tools.*== npm run typecheck/s],
   ['CI=true .ci/run checks', ':', 1, /Skipped: shellcheck, npm run test:tools(?!.*== npm)/s],
   ['.ci/run tests', 'echo 3 passed, 0 failed', 0, /== Done.*Node.js v20.20.0: 3 passed/s],
-  ['.ci/run tests', '[ "$1" != test ]', 1, /npm test(?!.*Done)/s],
+  ['.ci/run tests', 'echo "ran $*"; [ "$1" != test ]', 1, /ran ci\n.*ran test\n(?!.*Done)/s],
   // Those that ran beside it are printed, and what failed stands last.
   ['.ci/run checks', 'echo "ran $*"; [ "$2" != bench ]', 1, /simulate.*== Failed: .*ran run bench .*1\n$/s],
 ])('%s with "%s" as npm exits with %d', (command, npm, exitCode, said) => {
