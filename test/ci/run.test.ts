@@ -26,7 +26,7 @@ it.each([
   ['.ci/run tests', 'echo 3 passed, 0 failed', 0, /== Done.*Node.js v20.20.0: 3 passed/s],
   ['.ci/run tests', 'echo "ran $*"; [ "$1" != test ]', 1, /ran ci\n.*ran test\n(?!.*Done)/s],
   // Those that ran beside it are printed, and what failed stands last.
-  ['.ci/run checks', 'echo "ran $*"; [ "$2" != bench ]', 1, /simulate.*== Failed: .*ran run bench .*1\n$/s],
+  ['.ci/run checks', 'echo "$@"; [ "$2" != bench ]', 1, /compatible --\n.*simul.*Failed.*bench .*1\n$/s],
 ])('%s with "%s" as npm exits with %d', (command, npm, exitCode, said) => {
   for (const [name, script] of [...linters, ...Object.entries({ ...user, node, npm })])
     writeFileSync(join(folder(), name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });

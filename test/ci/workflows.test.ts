@@ -73,9 +73,10 @@ describe.each(workflows)('$name', ({ name: file, text }) => {
     [needs].flat().flatMap((name) => [...(jobs[name].steps ?? []), ...stepsBefore(jobs[name])]);
   const outputsOf = (job: Yaml) => (job.uses ? called : job).outputs;
 
+  it('is named as its file', () => expect(`${name}.yml`).toBe(file));
+
   it.each(every)('%s has the variables and permissions that it needs, and no others', (id, job) => {
     const { steps = [] } = job;
-    expect(`${name}.yml`).toBe(file);
     for (const { run = '', env } of steps) {
       // With those of a script, except the one that runs on any machine.
       const [script] = /\.ci\/(?!run )[\w-]+(?= )/.exec(run) ?? [];

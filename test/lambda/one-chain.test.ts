@@ -4,7 +4,7 @@ import { drawWorld } from '../runs/simulate/options';
 import { runWorld, tellStory } from '../runs/simulate/world';
 
 const seeds = [9, 13, 27, 31, 41, 43, 46, 50, 51, 53, 3_273, 9_202, 16_868, 30_327, 288_581_648, 692_079_899];
-// Each is over in a fifth of a second, and notices mistakes that few others do. `npm run simulate` draws others.
+// Each is over in half a second, and notices mistakes that few others do. `npm run simulate` draws others.
 it.each(seeds)('world %i keeps the promises', async (seed) => {
   expect((await runWorld(drawWorld(seed))).violations).toEqual([]);
 });

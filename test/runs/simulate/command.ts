@@ -17,9 +17,9 @@ void longRun<{ seed?: number; duration: number }>(command, async (options, { sig
   const { seed: first = randomInt(1, lastSeed), duration } = options;
   const end = Date.now() + duration * 1_000;
   const totals = { worlds: 0, events: 0, deliveries: 0, requests: 0, faults: 0 };
-  for (let each = first; each === first || (Date.now() < end && !signal.aborted); each++) {
-    const world = drawWorld(each);
-    progress(`--seed ${each} ${JSON.stringify(world)}`);
+  for (let seed = first; seed === first || (Date.now() < end && !signal.aborted); seed++) {
+    const world = drawWorld(seed);
+    progress(`--seed ${seed} ${JSON.stringify(world)}`);
     const outcome = await runWorld(world);
     totals.worlds++;
     for (const what of ['events', 'faults'] as const) totals[what] += outcome[what].length;
@@ -31,7 +31,7 @@ void longRun<{ seed?: number; duration: number }>(command, async (options, { sig
         return runWorld(world, only);
       };
       const { history, violations } = await tellStory(outcome, run);
-      const report = [...history, '', ...violations, '', `Violated with --seed ${each}`].join('\n');
+      const report = [...history, '', ...violations, '', `Violated with --seed ${seed}`].join('\n');
       return { report, failed: true };
     }
   }

@@ -85,17 +85,16 @@ export class WebhookBook {
   fault(now: number): void {
     this.faultAt = now;
     this.quiet = undefined;
-    const { earlier } = this;
-    const [one, other] = [this.pause, earlier.at > now - underWay ? earlier.pause : undefined];
+    const [one, other] = [this.pause, this.earlier.at > now - underWay ? this.earlier.pause : undefined];
     const length = Math.max(shortest, one?.length ?? 0, other?.length ?? 0);
     const until = Math.min(one?.until ?? now, other?.until ?? now);
     this.pause = { reason: one?.reason ?? other?.reason ?? 'silent', until, length };
     this.wait(now, now + underWay + shortest + length);
   }
 
-  /** Something may make it wait longer. */
-  private wait(at: number, end: number): void {
-    this.waits.push({ at, end: Math.max(end, this.waits.at(-1)?.end ?? 0) });
+  /** @param mayLast whether what it waited for before may last */
+  private wait(at: number, end: number, mayLast = true): void {
+    this.waits.push({ at, end: Math.max(end, (mayLast && this.waits.at(-1)?.end) || 0) });
   }
 
   /** The end of the last pause in which a delivery may look that looks between two times, or later, while it waits. */
@@ -139,21 +138,21 @@ export class WebhookBook {
     const asked = asks ? Math.min(readAsked(result.retryAfter, now), longest) : 0;
     // What looks before the result is recorded finds the state before.
     const recorded = now + second;
+    // After a fault, an earlier pause may last.
+    const isUncertain = this.faultAt > now - 2 * underWay;
     if (asked > 0) {
       const lasts = pause && pause.until > now ? pause : { until: 0, length: 0 };
       const length = Math.max(Math.ceil(asked / second) * second, lasts.length);
       this.pause = { reason: 'asked', until: Math.max(now + length, lasts.until), length };
-      // After a fault, an earlier pause may last.
-      const before = this.faultAt > now - 2 * underWay ? (this.waits.at(-1)?.end ?? 0) : 0;
-      this.waits.push({ at: recorded, end: Math.max(before, this.pause.until + length) });
+      this.wait(recorded, this.pause.until + length, isUncertain);
       // The result of another's trial would end it.
       if (this.enabled && this.enabledAt < beganAt && (!pause || wasTrial) && asked > 15 * second)
         this.quiet = { from: now + 5 * second, to: now + asked - 5 * second };
     } else if (result.answered) {
-      if (!pause || !(isTrial || pause.reason === 'silent') || this.faultAt > now - 2 * underWay) return;
+      if (!pause || !(isTrial || pause.reason === 'silent') || isUncertain) return;
       this.pause = undefined;
       this.quiet = undefined;
-      this.waits.push({ at: recorded, end: 0 });
+      this.wait(recorded, 0, false);
     } else if (silent) {
       if (!pause && !this.isBroken(now)) return;
       if (pause?.reason === 'asked' && !isTrial) return;

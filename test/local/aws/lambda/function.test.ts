@@ -10,6 +10,7 @@ import { temporaryFolder } from '../../../support/temporary-folder';
 
 const folder = temporaryFolder();
 const functions: ReturnType<typeof startFunction>[] = [];
+afterEach(() => jest.restoreAllMocks());
 afterEach(() => Promise.all(functions.splice(0).map((each) => each.stop())));
 
 /** @param body of a handler with `event` and `context` */
@@ -68,13 +69,12 @@ test('a process has its event, context, log, and no other variables, and survive
 test('instances run one invocation at a time, up to the maximum, and end after a while without one', async () => {
   const busy = start('await new Promise(setImmediate);', { maxInstances: 1, idleLimit: 500 });
   // On a machine where the second waits for the start of the first.
-  const cores = jest.spyOn(os, 'availableParallelism').mockReturnValue(1);
+  jest.spyOn(os, 'availableParallelism').mockReturnValue(1);
   busy.reserve(1);
   busy.reserve(1);
   const results = await Promise.all(Array.from({ length: 12 }, () => busy.invoke({})));
   expect(results.every(({ ok }) => ok)).toBe(true);
   expect(busy.instances()).toHaveLength(2);
-  cores.mockRestore();
   busy.endIdle();
   await eventually(() => busy.instances().length === 0);
   expect(await busy.invoke({})).toMatchObject({ ok: true });
